@@ -50,6 +50,13 @@ describe("sending to one person", () => {
     await p.getByRole("button", { name: "Send another" }).click();
     assert.equal(await p.getByRole("combobox", { name: "To", exact: true }).inputValue(), "");
     assert.equal(await field(/^\{\{2\}\} · e\.g\. /).inputValue(), "Monday", "the next one is like it");
+    const examples = p.getByRole("button", { name: "Use the examples" });
+    await field(/^\{\{1\}\} · e\.g\. Ana/).fill("");
+    await field(/^\{\{3\}\} · e\.g\. /).fill("dock");
+    await examples.click();
+    assert.equal(await field(/^\{\{1\}\} · e\.g\. Ana/).inputValue(), "Ana");
+    assert.equal(await field(/^\{\{3\}\} · e\.g\. /).inputValue(), "dock", "what was written stays");
+    await examples.waitFor({ state: "detached" });
   });
 
   it("shows the message as the phone does, and sends it once", async (t) => {

@@ -167,9 +167,9 @@ export function One({
               template={template}
               values={m.values}
               faults={faults}
-              change={(key, text) => {
-                change({ values: { ...m.values, [key]: text } });
-                setFaults((now) => Object.fromEntries(Object.entries(now).filter(([f]) => f !== key)));
+              change={(some) => {
+                change({ values: { ...m.values, ...some } });
+                setFaults((now) => Object.fromEntries(Object.entries(now).filter(([f]) => !(f in some))));
               }}
             />
           )}

@@ -1,5 +1,5 @@
 import { Button, Menu, TextInput } from "@mantine/core";
-import { IconBraces } from "@tabler/icons-react";
+import { IconBraces, IconWand } from "@tabler/icons-react";
 import { useRef, type ReactNode } from "react";
 import { useTexts } from "../../i18n";
 import { fieldsOf } from "./places";
@@ -15,7 +15,7 @@ export function Values({
 }: {
   template: Template;
   values: Record<string, string>;
-  change: (key: string, text: string) => void;
+  change: (some: Record<string, string>) => void;
   faults: Record<string, ReactNode>;
 }) {
   const t = useTexts(texts);
@@ -23,10 +23,11 @@ export function Values({
   const last = useRef(""); // the field that the menu fills in
   const texted = fields.filter((f) => f.part !== "media");
   if (fields.length === 0) return <p className="muted small send-none">{t.noVariables}</p>;
+  const open = texted.filter((f) => f.sample && !values[f.key]?.trim());
   const insert = (name: string) => {
     const field =
       texted.find((f) => f.key === last.current) ?? texted.find((f) => !values[f.key]?.trim()) ?? texted[0]!;
-    change(field.key, `{{ ${name} }}`);
+    change({ [field.key]: `{{ ${name} }}` });
     last.current = field.key;
     requestAnimationFrame(() => document.getElementById("value-" + field.key)?.focus());
   };
@@ -34,6 +35,18 @@ export function Values({
     <div className="send-values" role="group" aria-label={t.variables}>
       <div className="send-values-head">
         <span className="field-label">{t.variables}</span>
+        {open.length > 0 && (
+          <Button
+            className="send-examples"
+            size="compact-xs"
+            variant="subtle"
+            color="gray"
+            leftSection={<IconWand size={14} />}
+            onClick={() => change(Object.fromEntries(open.map((f) => [f.key, f.sample])))}
+          >
+            {t.useExamples}
+          </Button>
+        )}
         {texted.length > 0 && (
           <Menu position="bottom-end" withinPortal returnFocus={false}>
             <Menu.Target>
@@ -63,7 +76,7 @@ export function Values({
           placeholder={f.part === "media" ? "https://…" : f.sample}
           inputWrapperOrder={["label", "error", "input"]}
           onFocus={() => (last.current = f.key)}
-          onChange={(e) => change(f.key, e.currentTarget.value)}
+          onChange={(e) => change({ [f.key]: e.currentTarget.value })}
         />
       ))}
     </div>

@@ -64,6 +64,7 @@ export const texts = {
   numberMore: "Add more numbers, or send to a list",
   numberPlaceholder: "+34 600 701 234",
   removeNumber: "Remove {number}",
+  useExamples: "Use the examples",
   withSample: "{label} · e.g. {sample}",
   insert: "Insert a contact field",
   insert_first_name: "First name",

@@ -66,6 +66,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   numberMore: "Añada más números o envíe a una lista",
   numberPlaceholder: "+34 600 701 234",
   removeNumber: "Eliminar {number}",
+  useExamples: "Usar los ejemplos",
   withSample: "{label} · p. ej. {sample}",
   insert: "Insertar un dato del contacto",
   insert_first_name: "Nombre",

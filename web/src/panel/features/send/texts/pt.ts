@@ -66,6 +66,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   numberMore: "Adicione mais números ou envie para uma lista",
   numberPlaceholder: "+34 600 701 234",
   removeNumber: "Remover {number}",
+  useExamples: "Usar os exemplos",
   withSample: "{label} · p. ex. {sample}",
   insert: "Inserir um dado do contato",
   insert_first_name: "Nome",
