@@ -47,7 +47,7 @@ export function Deliveries({
       id: "duration",
       label: t.duration,
       width: 96,
-      from: "tablet",
+      from: "wide",
       cell: (a) => `${number(a.duration_ms, language)} ms`,
     },
     {

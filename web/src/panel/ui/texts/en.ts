@@ -242,7 +242,7 @@ export const rules = {
   job_old: "This send was paused for more than 30 days. Cancel it and upload the rest again.",
   job_restored: "The database was restored, and this may already have been sent. Confirm to send it again.",
   run_over: "This run has ended.",
-  talk_silent: "This conversation has no call now.",
+  talk_silent: "This conversation has no call in progress.",
   talk_channel: "Templates can't be sent in this conversation.",
   talk_unasked: "No one asked for a teammate.",
   phone_off: "This phone is switched off.",

@@ -128,7 +128,7 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
   acceptDate: "Uma data",
   acceptYesNo: "Sim ou não",
   retry: "Se a resposta não for válida, dizer",
-  retryHelp: "Opcional. Por padrão, uma frase padrão e a pergunta novamente.",
+  retryHelp: "Opcional. Sem ela, uma frase padrão e a pergunta novamente.",
   retries: "Tentativas extras",
   retriesHelp: "Antes de passar para a equipe",
   condition: "Condição",

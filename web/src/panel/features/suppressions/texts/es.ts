@@ -25,7 +25,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
     "Los números aparecen aquí cuando alguien se da de baja, cuando WhatsApp lo comunica o cuando usted los añade.",
   notFound: "Ningún número coincide",
   notFoundText: "Ningún número de baja empieza por {number}.",
-  liftTitle: "¿Permitir de nuevo {number}?",
+  liftTitle: "¿Permitir otra vez los mensajes a {number}?",
   liftManyTitle: "¿Eliminar {n} bajas?",
   liftMany: "Eliminar {n}",
   liftManyText:

@@ -36,7 +36,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   translations: "En otros idiomas",
   translationsHelp: "Los visitantes ven la bienvenida en su idioma o la de arriba.",
   addLanguage: "Nuevo idioma",
-  removeLanguage: "Eliminar {language}",
+  removeLanguage: "Eliminar idioma: {language}",
   wording: "Otros textos",
   wordingHelp: "Deje vacío para usar el texto predeterminado.",
   wordsIn: "Textos en",

@@ -36,7 +36,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   translations: "Em outros idiomas",
   translationsHelp: "Os visitantes veem as boas-vindas no idioma deles ou as de cima.",
   addLanguage: "Novo idioma",
-  removeLanguage: "Remover {language}",
+  removeLanguage: "Remover idioma: {language}",
   wording: "Outros textos",
   wordingHelp: "Deixe vazio para usar o texto padrão.",
   wordsIn: "Textos em",
