@@ -49,7 +49,7 @@ func drained(t *testing.T, o store.Options, notifications, senders int) time.Dur
 	ids := r.senders(senders)
 	work := make(chan int)
 	var callers sync.WaitGroup
-	for range 64 {
+	for range 8 { // few enough that none is refused where the machine is busy
 		callers.Go(func() {
 			for i := range work {
 				numbers := make([]string, 5)
