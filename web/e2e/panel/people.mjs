@@ -61,7 +61,7 @@ describe("one person's data", () => {
     await accessible(p, "erasing a person");
     await shot(p, "panel-person-erase");
     await go.click();
-    await p.getByText(/rows were deleted or cleared/).waitFor();
+    await p.getByText(/records were deleted or cleared/).waitFor();
     await shot(p, "panel-person-erased");
     assert.equal((await call("GET", "/panel/v1/conversations?folder=all", company.token)).data.length, 0);
 

@@ -98,7 +98,7 @@ describe("the shell", () => {
         hasTouch: true,
         colorScheme,
       });
-      await p.getByRole("button", { name: "More" }).click();
+      await p.getByRole("button", { name: "More", exact: true }).click();
       await p.getByRole("button", { name: "Developers" }).click();
       await p.getByRole("link", { name: "API keys" }).waitFor();
       await accessible(p, `the menu, ${colorScheme}`);

@@ -103,7 +103,7 @@ describe("charts", () => {
 
     await p.goto(company.panel_url + "/");
     const reply = p.getByRole("region", { name: "Time to first reply" });
-    await reply.getByText("1 of 1 had a reply.", { exact: false }).waitFor();
+    await reply.getByText("1 of 1 got a reply.", { exact: false }).waitFor();
     await p
       .getByRole("region", { name: "Response times by teammate" })
       .getByRole("cell", { name: "1", exact: true })

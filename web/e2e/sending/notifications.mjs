@@ -348,7 +348,10 @@ describe("what was sent to several", () => {
       timezone: "UTC",
     });
     const other = await open(t, company, "/notifications/" + later, {}, await member(company, "Vic", "viewer"));
-    await other.getByText(/^Waiting until/).waitFor();
+    await other
+      .getByText(/^Scheduled for /)
+      .first()
+      .waitFor();
     assert.equal(
       (await other.getByRole("button", { name: "Reschedule" }).count()) +
         (await other.getByRole("button", { name: "Cancel" }).count()),

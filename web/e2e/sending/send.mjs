@@ -204,7 +204,7 @@ describe("sending to one person", () => {
     await shot(p, "send-one-phone-es-dark");
     await p.getByRole("button", { name: "Programar" }).click();
     await p
-      .getByText(/^Programada: /)
+      .getByText(/^Programado: /)
       .first()
       .waitFor();
     await shot(p, "send-scheduled-phone-es-dark");

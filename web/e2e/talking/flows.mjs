@@ -99,7 +99,7 @@ describe("flows", () => {
     await p.getByText("Expression", { exact: true }).click();
     await p.getByRole("textbox", { name: "Condition" }).fill("sail is Yes");
     await p.getByText("This isn't a valid condition. Write sail == 'Yes'.").first().waitFor();
-    await p.getByText("Rows can't show this condition.").waitFor();
+    await p.getByText("This condition can't be shown as rows.").waitFor();
     await shot(p, "panel-flow-condition-fault");
     await p.getByRole("textbox", { name: "Condition" }).fill("sail == 'Yes'");
     assert.equal(await p.getByRole("combobox", { name: "Value 1" }).inputValue(), "Yes");

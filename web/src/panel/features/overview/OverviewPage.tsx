@@ -47,7 +47,6 @@ function Loaded() {
   return (
     <Page
       title={t.title}
-
       actions={
         asOf && (
           <span className="overview-as-of" title={absolute(asOf, language)}>
