@@ -155,11 +155,11 @@ func TestAnAgentThatDeclaresNothingHasASummary(t *testing.T) {
 
 func TestAServerThatFailsMakesNoReview(t *testing.T) {
 	r := newRig(t, step{status: 500}, step{stall: true}, text(goodReview))
-	r.o.Silence = 50 * time.Millisecond
 	for _, want := range []string{"responded with 500", "silent"} {
 		if got, err := r.Review(t.Context(), r.material(), 0); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v, %v", got, err)
 		}
+		r.o.Silence = 50 * time.Millisecond // only now: a busy server that responds is not silent
 	}
 	r.o.Allow = func(context.Context, *agent.Request) error { return errors.New("used up") }
 	if got, err := r.Review(t.Context(), r.material(), 0); !errors.Is(err, review.ErrFinal) || !strings.Contains(err.Error(), "used up") {
