@@ -5,7 +5,7 @@
 //	/docs                 the start page
 //	/docs/api, /docs/api/{tag}   the public interface
 //	/docs/guides/…, /docs/reference/…, /docs/adr/…, /docs/{page}; with .md as Markdown
-//	/docs/search?q=       the search
+//	/docs/search?q=       the search; as=json has only the hits
 //	/llms.txt             the list of pages for language models
 package manual
 
@@ -14,6 +14,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -169,6 +170,17 @@ func (m *Manual) search(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	query := carillon.Shorten(strings.TrimSpace(r.URL.Query().Get("q")))
+	if r.URL.Query().Get("as") == "json" { // for the list below the field of the search
+		hits := []any{}
+		for _, h := range lib.search(query) {
+			hits = append(hits, map[string]string{"path": h.Path, "title": h.Title, "page": h.Page})
+		}
+		data, err := json.Marshal(map[string]any{"hits": hits})
+		if err != nil {
+			return err
+		}
+		return send(w, r, "application/json", pack(data))
+	}
 	var b bytes.Buffer
 	if err := m.write(&b, lib, &page{
 		path: "search", title: "Search", found: lib.search(query), query: query, template: "search",

@@ -278,6 +278,15 @@ func TestTheSearchFindsPartsAndShowsWhatIsAskedAsText(t *testing.T) {
 			t.Errorf("%.40s: %d, %d bytes", query, rec.Code, len(body))
 		}
 	}
+	for query, want := range map[string]string{
+		"idempotency_key_reused":         `{"hits":[{"page":"`,
+		"nothinghasthis%3Cb%3E%22%00%ff": `{"hits":[]}`,
+	} {
+		rec := r.get("/docs/search?as=json&q=" + query)
+		if got := rec.Header().Get("Content-Type"); got != "application/json" || !strings.HasPrefix(rec.Body.String(), want) {
+			t.Errorf("%s: %s, %.200s", query, got, rec.Body)
+		}
+	}
 	if len(r.lib.search("the")) != maxHits || r.lib.search("") != nil || r.lib.search("  , ") != nil {
 		t.Error("the number of hits")
 	}

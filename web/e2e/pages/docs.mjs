@@ -70,7 +70,10 @@ describe("the documentation", () => {
     await p.keyboard.press("/");
     await p.keyboard.type("webhook signature");
     const found = p.getByRole("region", { name: "Search results" });
-    await found.getByRole("link", { name: /sign/i }).first().waitFor();
+    await found
+      .getByRole("link", { name: /Webhooks and events/ })
+      .first()
+      .waitFor();
     await accessible(p, "hits below the field");
     await p.keyboard.press("Escape");
     await found.waitFor({ state: "hidden" });
@@ -88,7 +91,7 @@ describe("the documentation", () => {
     await p.keyboard.press("ArrowUp");
     await p.keyboard.press("Control+a");
     await p.keyboard.type("nothinghasthis");
-    await found.getByText("Nothing has all words").waitFor();
+    await found.getByText("Nothing has all of these words").waitFor();
     await p.keyboard.press("Control+a");
     await p.keyboard.press("Delete");
     await found.waitFor({ state: "hidden" });

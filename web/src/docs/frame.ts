@@ -46,6 +46,24 @@ export function search(): void {
 
 const shown = 8; // hits below the field: the page of the search has them all
 
+interface Hit {
+  path: string;
+  title: string;
+  page: string;
+}
+
+function link(h: Hit): Element {
+  const a = document.createElement("a");
+  const name = document.createElement("b");
+  const page = document.createElement("span");
+  a.href = h.path;
+  name.textContent = h.title;
+  page.textContent = h.page;
+  page.className = "quiet";
+  a.append(name, " ", page);
+  return a;
+}
+
 /** find lists the first hits below the field. The arrow keys go through them, Escape closes the list. */
 function find(field: HTMLInputElement): void {
   const form = field.form!;
@@ -67,13 +85,11 @@ function find(field: HTMLInputElement): void {
     const { signal } = asked;
     const query = field.value.trim();
     if (!query) return close();
-    const response = await fetch(`/docs/search?q=${encodeURIComponent(query)}`, { signal }).catch(() => null);
-    const text = response?.ok ? await response.text().catch(() => null) : null;
-    if (text === null || signal.aborted) return; // Enter still leads to the page of the search
-    const page = new DOMParser().parseFromString(text, "text/html");
-    const hits = [...page.querySelectorAll(".hits a")].slice(0, shown);
-    if (hits.length > 0) found.replaceChildren(...hits.map((a) => document.importNode(a, true)));
-    else found.textContent = page.querySelector("#content p")?.textContent ?? "";
+    const response = await fetch(`/docs/search?as=json&q=${encodeURIComponent(query)}`, { signal }).catch(() => null);
+    const answer = (await response?.json().catch(() => null)) as { hits: Hit[] } | null | undefined;
+    if (!answer || signal.aborted) return; // Enter still leads to the page of the search
+    if (answer.hits.length > 0) found.replaceChildren(...answer.hits.slice(0, shown).map(link));
+    else found.textContent = "Nothing has all of these words.";
     found.hidden = false;
   };
   field.addEventListener("input", () => void ask());
