@@ -24,7 +24,7 @@ func inviteOf(t *testing.T, d Dial) string {
 	}
 	x, err := e.newDialing(t.Context(), d)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	defer x.close()
 	return x.request().String()

@@ -79,7 +79,7 @@ import {
     (to ? frame! : button).focus();
   };
 
-  /** offer tells the chat whether the visitor can talk, or only hear the replies. */
+  /** offer sends the chat the voice features of this browser: talking, or hearing replies alone. */
   const offer = () => {
     const hidden = voice!.host.style.display;
     data!.voice = hidden ? "" : voice!.hearing === false ? "hear" : "talk";
