@@ -29,6 +29,7 @@ type Shape struct {
 	MarkerUses     []int         // number of occurrences of each marker in the body
 	StaticLength   int           // code points of the body outside its markers
 	Buttons        []ButtonShape // all buttons in order
+	Unknown        []string      // types of the parts that this program cannot fill: the template is shown, but not sent
 }
 
 // ButtonShape is one button of a compiled template.
@@ -46,23 +47,43 @@ func (t *Template) PublicID() string {
 	return t.ID
 }
 
-// Component is one part of a template, in the form of lists. The key order is part of the API: type, text or format,
+// Component is one part of a template, in the channel's form. The key order is part of the API: type, text or format,
 // example. The buttons are one component of type BUTTONS.
 type Component struct {
-	Type    string            `json:"type"`             // HEADER, BODY, FOOTER, BUTTONS
-	Format  string            `json:"format,omitempty"` // HEADER: TEXT, IMAGE, VIDEO, DOCUMENT
+	Type    string            `json:"type"`             // HEADER, BODY, FOOTER, BUTTONS, LIMITED_TIME_OFFER, CAROUSEL, CALL_PERMISSION_REQUEST
+	Format  string            `json:"format,omitempty"` // HEADER: TEXT, IMAGE, VIDEO, DOCUMENT, LOCATION, PRODUCT
 	Text    string            `json:"text,omitempty"`
 	Example *ComponentExample `json:"example,omitempty"`
 	Buttons []Button          `json:"buttons,omitempty"`
+
+	AddSecurityRecommendation bool   `json:"add_security_recommendation,omitempty"` // BODY of a one-time code
+	CodeExpirationMinutes     int    `json:"code_expiration_minutes,omitempty"`     // FOOTER of a one-time code
+	LimitedTimeOffer          *Offer `json:"limited_time_offer,omitempty"`
+	Cards                     []Card `json:"cards,omitempty"` // CAROUSEL
+
+	Rest Members `json:"-"` // members that this program does not know, as the channel sent them
+}
+
+// Offer is the text of a limited-time offer, and whether it shows when it ends.
+type Offer struct {
+	Text          string `json:"text"`
+	HasExpiration bool   `json:"has_expiration"`
+}
+
+// Card is one card of a carousel.
+type Card struct {
+	Components []Component `json:"components"` // HEADER, BODY, BUTTONS
 }
 
 // ComponentExample holds the sample values for the reviewer.
 type ComponentExample struct {
-	HeaderText            []string       `json:"header_text,omitempty"`
-	HeaderHandle          []string       `json:"header_handle,omitempty"`
+	HeaderText            Samples        `json:"header_text,omitempty"`
+	HeaderHandle          Samples        `json:"header_handle,omitempty"`
 	HeaderTextNamedParams []NamedExample `json:"header_text_named_params,omitempty"`
-	BodyText              [][]string     `json:"body_text,omitempty"`
+	BodyText              SampleRows     `json:"body_text,omitempty"`
 	BodyTextNamedParams   []NamedExample `json:"body_text_named_params,omitempty"`
+
+	Rest Members `json:"-"`
 }
 
 // NamedExample is the sample of one named variable.
@@ -73,9 +94,28 @@ type NamedExample struct {
 
 // Button is one button of a template.
 type Button struct {
-	Type        string   `json:"type"` // URL, QUICK_REPLY, PHONE_NUMBER
-	Text        string   `json:"text"`
-	URL         string   `json:"url,omitempty"`
-	PhoneNumber string   `json:"phone_number,omitempty"`
-	Example     []string `json:"example,omitempty"`
+	Type        string  `json:"type"` // URL, QUICK_REPLY, PHONE_NUMBER, OTP, COPY_CODE, CATALOG, MPM, SPM, FLOW, VOICE_CALL, REQUEST_CONTACT_INFO
+	Text        string  `json:"text"`
+	URL         string  `json:"url,omitempty"`
+	PhoneNumber string  `json:"phone_number,omitempty"`
+	Example     Samples `json:"example,omitempty"`
+
+	OTPType              string `json:"otp_type,omitempty"` // OTP: COPY_CODE, ONE_TAP, ZERO_TAP
+	AutofillText         string `json:"autofill_text,omitempty"`
+	ZeroTapTermsAccepted bool   `json:"zero_tap_terms_accepted,omitempty"`
+	SupportedApps        []App  `json:"supported_apps,omitempty"`
+	FlowID               string `json:"flow_id,omitempty"`
+	FlowName             string `json:"flow_name,omitempty"`
+	FlowJSON             string `json:"flow_json,omitempty"`
+	FlowAction           string `json:"flow_action,omitempty"`
+	NavigateScreen       string `json:"navigate_screen,omitempty"`
+	Icon                 string `json:"icon,omitempty"`
+
+	Rest Members `json:"-"`
+}
+
+// App is an Android app that may read a one-time code.
+type App struct {
+	PackageName   string `json:"package_name"`
+	SignatureHash string `json:"signature_hash"`
 }

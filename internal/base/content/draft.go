@@ -302,7 +302,7 @@ func readExample(v jsonbody.Value, field string) (*carillon.ComponentExample, er
 		return nil, nil // an example is optional
 	}
 	e := &carillon.ComponentExample{}
-	if !v.IsObject() || json.Unmarshal(v.Raw(), e) != nil {
+	if !v.IsObject() || json.Unmarshal(v.Raw(), e) != nil || len(e.Rest) > 0 {
 		return nil, v.Mismatch(field, "object of sample values", json.RawMessage(`{"header_text":["A-1"]}`))
 	}
 	return e, nil

@@ -123,6 +123,9 @@ func checkPart(c *carillon.Component, field string) error {
 		if n := utf8.RuneCountInString(c.Text); n > maxHeader {
 			return overLimit("The header's text is too long", maxHeader, n)
 		}
+		if !slices.Contains([]string{FormatText, FormatImage, FormatVideo, FormatDocument}, c.Format) {
+			return carillon.InvalidValue(field+".format", "Must be TEXT, IMAGE, VIDEO or DOCUMENT", c.Format)
+		}
 		if c.Format != FormatText && c.Text != "" {
 			return carillon.Invalid(field+".text", "A media header has no text")
 		}
@@ -132,6 +135,8 @@ func checkPart(c *carillon.Component, field string) error {
 		}
 	case TypeButtons:
 		return checkButtons(c.Buttons, field+".buttons")
+	default:
+		return carillon.InvalidValue(field+".type", "Must be HEADER, BODY, FOOTER or BUTTONS", c.Type)
 	}
 	return nil
 }

@@ -117,6 +117,9 @@ func Check(t *carillon.Template, src *Source) error {
 	if err != nil {
 		return err
 	}
+	if len(s.Unknown) > 0 {
+		return notSendable(t, s)
+	}
 	c := resolver{src: src, shape: s, first: 0, end: src.Recipients}
 	for i := range src.Components {
 		if comp := &src.Components[i]; c.place(comp) {
@@ -130,6 +133,16 @@ func Check(t *carillon.Template, src *Source) error {
 		return c.limitErr
 	}
 	return c.checkBodies()
+}
+
+// notSendable returns the 422 for a template of the channel with parts that this program cannot fill.
+func notSendable(t *carillon.Template, s *carillon.Shape) error {
+	return &carillon.Error{Code: carillon.TemplateNotApproved, Message: "Template has parts that cannot be sent from here",
+		Details: carillon.Details{
+			{Key: "template_name", Value: t.Name},
+			{Key: "current_status", Value: string(t.Status)},
+			{Key: "unsupported", Value: s.Unknown},
+		}}
 }
 
 // Fill returns the content for one recipient. The template may have changed since Check; if the source no longer fits,

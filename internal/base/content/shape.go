@@ -100,7 +100,7 @@ func analyze(t *carillon.Template) (*carillon.Shape, error) {
 			return nil, err
 		}
 	}
-	if !seen[TypeBody] {
+	if !seen[TypeBody] && len(s.Unknown) == 0 {
 		return nil, carillon.Invalid("components", "A template needs a BODY")
 	}
 	return s, nil
@@ -117,7 +117,8 @@ func addComponent(s *carillon.Shape, c *carillon.Component, field, format string
 	case TypeButtons:
 		return addButtons(s, c, field)
 	default:
-		return carillon.InvalidValue(field+".type", "Must be HEADER, BODY, FOOTER or BUTTONS", c.Type)
+		s.Unknown = append(s.Unknown, "component "+carillon.Shorten(c.Type))
+		return nil
 	}
 }
 
@@ -129,7 +130,8 @@ func addHeader(s *carillon.Shape, c *carillon.Component, field, format string) e
 	case FormatText, "":
 		s.HeaderFormat = FormatText
 	default:
-		return carillon.InvalidValue(field+".format", "Must be TEXT, IMAGE, VIDEO or DOCUMENT", c.Format)
+		s.Unknown = append(s.Unknown, "header "+carillon.Shorten(c.Format))
+		return nil
 	}
 	if err := checkText(c.Text, field, maxHeader); err != nil {
 		return err
@@ -186,7 +188,12 @@ func addButtons(s *carillon.Shape, c *carillon.Component, field string) error {
 	s.Buttons = make([]carillon.ButtonShape, len(c.Buttons))
 	for i, b := range c.Buttons {
 		s.Buttons[i] = carillon.ButtonShape{Type: b.Type}
-		if b.Type != ButtonURL {
+		switch b.Type {
+		case ButtonURL:
+		case ButtonQuickReply, ButtonPhone:
+			continue
+		default:
+			s.Unknown = append(s.Unknown, "button "+carillon.Shorten(b.Type))
 			continue
 		}
 		prefix, rest, found := strings.Cut(b.URL, opening)
