@@ -404,16 +404,12 @@ func (d *Draft) checkCategory() error {
 }
 
 // CodeButton returns the button of a one-time code in the form that creates it, from the form in which the channel lists
-// it: a URL that names the type.
+// it: a URL that names the type. Other buttons are returned as they are.
 func CodeButton(b carillon.Button) carillon.Button {
-	if b.Type == ButtonCode || !isCodeButton(&b) {
-		return b
-	}
-	kind := "COPY_CODE"
-	for _, t := range otpTypes {
-		if strings.Contains(b.URL, "otp_type="+t) {
-			kind = t
+	for _, kind := range otpTypes {
+		if strings.EqualFold(b.Type, ButtonURL) && strings.Contains(b.URL, "otp_type="+kind) {
+			b.Type, b.OTPType, b.URL, b.Example = ButtonCode, kind, "", nil
 		}
 	}
-	return carillon.Button{Type: ButtonCode, Text: b.Text, OTPType: kind, SupportedApps: b.SupportedApps, AutofillText: b.AutofillText}
+	return b
 }

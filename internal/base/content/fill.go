@@ -164,7 +164,7 @@ func Fill(t *carillon.Template, src *Source, recipient int) (provider.Content, e
 	c := resolver{src: src, shape: s, first: recipient, end: recipient + 1, fill: true, cards: cardsOf(s, src.Components)}
 	content := emptyContent(s)
 	for i := range c.cards {
-		content.Cards = append(content.Cards, emptyContent(cardShape(s, i)))
+		content.Cards = append(content.Cards, emptyContent(CardShape(s, i)))
 	}
 	for k := range src.Components {
 		if comp := &src.Components[k]; c.place(comp) {
@@ -182,7 +182,7 @@ func Fill(t *carillon.Template, src *Source, recipient int) (provider.Content, e
 	}
 	complete(&content, s)
 	for i := range content.Cards {
-		complete(&content.Cards[i], cardShape(s, i))
+		complete(&content.Cards[i], CardShape(s, i))
 	}
 	return content, nil
 }
@@ -296,7 +296,7 @@ func Values(t *carillon.Template, c *provider.Content) map[string]string {
 	} else {
 		addValues(values, "", t.Shape, c)
 		for i := range c.Cards {
-			if s := cardShape(t.Shape, i); s != nil {
+			if s := CardShape(t.Shape, i); s != nil {
 				addValues(values, "card_"+strconv.Itoa(i)+"_", s, &c.Cards[i])
 			}
 		}

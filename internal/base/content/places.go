@@ -31,7 +31,7 @@ func (s slot) key() string {
 func eachRequired(s *carillon.Shape, cards int, visit func(slot)) {
 	requiredOf(s, -1, visit)
 	for i := range cards {
-		requiredOf(cardShape(s, i), i, visit)
+		requiredOf(CardShape(s, i), i, visit)
 	}
 }
 
@@ -105,8 +105,8 @@ func cardsOf(s *carillon.Shape, components []Component) int {
 	return n
 }
 
-// cardShape returns the form of a card, or nil if the template has no such card. Cards of products are alike.
-func cardShape(s *carillon.Shape, card int) *carillon.Shape {
+// CardShape returns the form of a card, or nil if the template has no such card. Cards of products are alike.
+func CardShape(s *carillon.Shape, card int) *carillon.Shape {
 	switch {
 	case ofProducts(s) && card < maxCards:
 		return &s.Cards[0]
@@ -121,7 +121,7 @@ func partOf(s *carillon.Shape, c *Component) *carillon.Shape {
 	if c.card < 0 {
 		return s
 	}
-	return cardShape(s, c.card)
+	return CardShape(s, c.card)
 }
 
 func hasPlace(whole *carillon.Shape, c *Component) bool {

@@ -78,7 +78,7 @@ func render(components []carillon.Component, s *carillon.Shape, c *provider.Cont
 			}
 		case TypeCarousel:
 			for n := range c.Cards {
-				r.Cards = append(r.Cards, render(part.Cards[min(n, len(part.Cards)-1)].Components, cardShape(s, n), &c.Cards[n], language))
+				r.Cards = append(r.Cards, render(part.Cards[min(n, len(part.Cards)-1)].Components, CardShape(s, n), &c.Cards[n], language))
 			}
 		}
 	}
