@@ -19,6 +19,9 @@ type place struct {
 	optional bool
 }
 
+// maxPayload bounds the payload of a quick reply.
+const maxPayload = 256
+
 // partsOf returns a template's components as the channel reads them. Members of other types are left out, because a
 // declared template may have parts that nobody knows.
 func partsOf(components []carillon.Component) []part {
@@ -214,6 +217,8 @@ func (p *place) check(c *component, named bool) *Error {
 			return wrongFormat(c)
 		case given.Type == "action" && !fitsAction(c.SubType, &given):
 			return wrongFormat(c)
+		case len(given.Payload) > maxPayload:
+			return invalid("the payload of a quick reply is too long")
 		case c.Type != "button" && badSpace.MatchString(given.Text):
 			return &Error{
 				HTTP: 400, Code: 132018, Message: "Param text cannot have new-line/tab characters or more than 4 consecutive spaces",

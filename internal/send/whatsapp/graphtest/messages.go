@@ -58,10 +58,11 @@ type sentCard struct {
 }
 
 type parameter struct {
-	Type   string `json:"type"`
-	Name   string `json:"parameter_name"`
-	Text   string `json:"text"`
-	Action *struct {
+	Type    string `json:"type"`
+	Name    string `json:"parameter_name"`
+	Text    string `json:"text"`
+	Payload string `json:"payload"`
+	Action  *struct {
 		Thumbnail string          `json:"thumbnail_product_retailer_id"`
 		Sections  []sentSection   `json:"sections"`
 		FlowToken string          `json:"flow_token"`
