@@ -288,6 +288,19 @@ const Mask = "••••••"
 // Secret reports whether the values of a template's messages are one-time codes, which nobody but their recipient sees.
 func Secret(t *carillon.Template) bool { return t.Category == Authentication }
 
+// Masked returns a content with masks in the place of its texts and of its buttons' values.
+func Masked(c *provider.Content) provider.Content {
+	m := *c
+	m.Body, m.Buttons = slices.Repeat([]string{Mask}, len(c.Body)), slices.Clone(c.Buttons)
+	for i := range m.Buttons {
+		m.Buttons[i].Value = Mask
+	}
+	if m.HeaderText != "" {
+		m.HeaderText = Mask
+	}
+	return m
+}
+
 // Values returns the values of a content by their request keys. Those of a one-time code are masked.
 func Values(t *carillon.Template, c *provider.Content) map[string]string {
 	values := map[string]string{}
