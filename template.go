@@ -14,6 +14,7 @@ type Template struct {
 	Status          TemplateStatus
 	ParameterFormat string // POSITIONAL or NAMED
 	Components      []Component
+	SendTTL         int    // seconds until the channel drops an undelivered message. -1 is 30 days, 0 the channel's default
 	Reason          string // reason of a rejection or pause
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
@@ -23,18 +24,21 @@ type Template struct {
 
 // Shape is the compiled form of a template: its variables, and how its text grows when they are filled in.
 type Shape struct {
-	HeaderFormat   string        // TEXT, IMAGE, VIDEO or DOCUMENT; empty without a header
+	HeaderFormat   string        // TEXT, IMAGE, VIDEO, DOCUMENT, LOCATION or PRODUCT; empty without a header
 	HeaderVariable string        // the marker in a text header; empty if there is none
 	Markers        []string      // of the body, distinct: POSITIONAL by number, NAMED by first appearance
 	MarkerUses     []int         // number of occurrences of each marker in the body
 	StaticLength   int           // code points of the body outside its markers
 	Buttons        []ButtonShape // all buttons in order
+	Code           bool          // a one-time code: the code of the button fills the body as well
+	OfferEnds      bool          // a limited-time offer that shows when it ends
+	Cards          []Shape       // of a carousel; cards of products are alike, and a message has any number of them
 	Unknown        []string      // types of the parts that this program cannot fill: the template is shown, but not sent
 }
 
 // ButtonShape is one button of a compiled template.
 type ButtonShape struct {
-	Type     string // URL, QUICK_REPLY, PHONE_NUMBER
+	Type     string // upper-case type of the button; OTP for the button of a one-time code in any form
 	Variable bool   // a URL button whose URL ends in a variable
 	Prefix   string // static part of such a URL
 }
@@ -48,9 +52,10 @@ func (t *Template) PublicID() string {
 }
 
 // Component is one part of a template, in the channel's form. The key order is part of the API: type, text or format,
-// example. The buttons are one component of type BUTTONS.
+// example. The buttons are one component of type BUTTONS. The channel writes the newer types in either case.
 type Component struct {
-	Type    string            `json:"type"`             // HEADER, BODY, FOOTER, BUTTONS, LIMITED_TIME_OFFER, CAROUSEL, CALL_PERMISSION_REQUEST
+	// HEADER, BODY, FOOTER, BUTTONS, LIMITED_TIME_OFFER, CAROUSEL or CALL_PERMISSION_REQUEST
+	Type    string            `json:"type"`
 	Format  string            `json:"format,omitempty"` // HEADER: TEXT, IMAGE, VIDEO, DOCUMENT, LOCATION, PRODUCT
 	Text    string            `json:"text,omitempty"`
 	Example *ComponentExample `json:"example,omitempty"`
@@ -68,11 +73,15 @@ type Component struct {
 type Offer struct {
 	Text          string `json:"text"`
 	HasExpiration bool   `json:"has_expiration"`
+
+	Rest Members `json:"-"`
 }
 
 // Card is one card of a carousel.
 type Card struct {
 	Components []Component `json:"components"` // HEADER, BODY, BUTTONS
+
+	Rest Members `json:"-"`
 }
 
 // ComponentExample holds the sample values for the reviewer.
@@ -94,8 +103,9 @@ type NamedExample struct {
 
 // Button is one button of a template.
 type Button struct {
-	Type        string  `json:"type"` // URL, QUICK_REPLY, PHONE_NUMBER, OTP, COPY_CODE, CATALOG, MPM, SPM, FLOW, VOICE_CALL, REQUEST_CONTACT_INFO
-	Text        string  `json:"text"`
+	// URL, QUICK_REPLY, PHONE_NUMBER, OTP, COPY_CODE, CATALOG, MPM, SPM, FLOW, VOICE_CALL or REQUEST_CONTACT_INFO
+	Type        string  `json:"type"`
+	Text        string  `json:"text,omitempty"`
 	URL         string  `json:"url,omitempty"`
 	PhoneNumber string  `json:"phone_number,omitempty"`
 	Example     Samples `json:"example,omitempty"`

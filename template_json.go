@@ -52,6 +52,32 @@ func (b Button) MarshalJSON() ([]byte, error) {
 	return marshalRest(members(b), b.Rest)
 }
 
+// UnmarshalJSON keeps unknown members in Rest.
+func (o *Offer) UnmarshalJSON(b []byte) (err error) {
+	type members Offer
+	o.Rest, err = unmarshalRest(b, (*members)(o))
+	return err
+}
+
+// MarshalJSON writes the members of Rest after the known ones.
+func (o Offer) MarshalJSON() ([]byte, error) {
+	type members Offer
+	return marshalRest(members(o), o.Rest)
+}
+
+// UnmarshalJSON keeps unknown members in Rest.
+func (c *Card) UnmarshalJSON(b []byte) (err error) {
+	type members Card
+	c.Rest, err = unmarshalRest(b, (*members)(c))
+	return err
+}
+
+// MarshalJSON writes the members of Rest after the known ones.
+func (c Card) MarshalJSON() ([]byte, error) {
+	type members Card
+	return marshalRest(members(c), c.Rest)
+}
+
 // unmarshalRest decodes an object into a struct. It returns the members that the struct does not have or has with
 // another type, so that nothing of the channel's is lost.
 func unmarshalRest(b []byte, into any) (Members, error) {

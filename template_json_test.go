@@ -55,7 +55,8 @@ func equal(want, got any) bool {
 
 func TestSamplesComeInEitherForm(t *testing.T) {
 	var c carillon.Component
-	text := `{"type":"BODY","text":"{{1}}","example":{"body_text":["Ana"],"header_handle":"h"},"buttons":[{"type":"COPY_CODE","example":"250FF"}]}`
+	text := `{"type":"BODY","text":"{{1}}","example":{"body_text":["Ana"],"header_handle":"h"},` +
+		`"buttons":[{"type":"COPY_CODE","example":"250FF"}]}`
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
 		t.Fatal(err)
 	}

@@ -34,19 +34,52 @@ const (
 	bodyText       place = "body_text"
 	buttonURL      place = "button_url"
 	buttonPayload  place = "button_payload"
+
+	headerLatitude  place = "header_location_latitude"
+	headerLongitude place = "header_location_longitude"
+	headerPlaceName place = "header_location_name"
+	headerAddress   place = "header_location_address"
+	headerProduct   place = "header_product"
+	headerCatalog   place = "header_catalog"
+	offerExpiration place = "offer_expiration"
+	buttonCoupon    place = "button_coupon"
+	buttonProduct   place = "button_product"
+	buttonProducts  place = "button_products"
+	buttonFlow      place = "button_flow"
+	buttonFlowData  place = "button_flow_data"
+	buttonCallTTL   place = "button_call_ttl"
 )
 
 // media reports whether the place takes a media URL.
 func (p place) media() bool { return p == headerImage || p == headerVideo || p == headerDocument }
 
-// header reports whether the place is a template's header. A template has at most one.
-func (p place) header() bool { return p == headerText || p.media() }
+// single reports whether a template or card has at most one such place, so that its key needs no number.
+func (p place) single() bool {
+	switch p {
+	case headerText, headerLatitude, headerLongitude, headerPlaceName, headerAddress, headerProduct, headerCatalog, offerExpiration:
+		return true
+	}
+	return p.media()
+}
+
+// numbered reports whether a key of the place ends in a number. The places of a position and type that no template has
+// are known all the same: their keys are unexpected, not malformed.
+func (p place) numbered() bool {
+	switch p {
+	case buttonCoupon, buttonProduct, buttonProducts, buttonFlow, buttonFlowData, buttonCallTTL:
+		return true
+	}
+	position, kind, _ := strings.Cut(string(p), "_")
+	return p.single() || slices.Contains([]string{"header", "body", "footer", "button"}, position) &&
+		slices.Contains([]string{"text", "image", "video", "document", "url", "payload"}, kind)
+}
 
 // Component is one entry of components_push: a static text, or the name of the variable whose value is looked up for
 // each recipient.
 type Component struct {
 	key   string // as spelled in the request
 	place place
+	card  int    // the carousel's card; -1 for the template itself
 	n     int    // the number in the key; -1 if it is larger than any template allows
 	text  string // the value
 	name  string // the variable's name, if the value is a placeholder
@@ -66,8 +99,8 @@ func ReadComponents[V Text](entries iter.Seq2[string, V]) ([]Component, error) {
 		if err != nil {
 			return nil, err
 		}
-		samePlace := func(o Component) bool { return o.place == c.place && o.n == c.n }
-		if c.n == 0 && c.place.header() && slices.ContainsFunc(all, samePlace) {
+		samePlace := func(o Component) bool { return o.place == c.place && o.card == c.card && o.n == c.n }
+		if c.n == 0 && c.place.single() && slices.ContainsFunc(all, samePlace) {
 			return nil, carillon.Invalid(c.field(), "The key is given in both of its forms, bare and with _0")
 		}
 		all = append(all, c)
@@ -75,12 +108,17 @@ func ReadComponents[V Text](entries iter.Seq2[string, V]) ([]Component, error) {
 	return all, nil
 }
 
+// keysReason is the reason of the 400 for an unknown key.
+const keysReason = "Not a component key: they are header_text, header_image, header_video, header_document, body_text_N, button_url_N " +
+	"and button_payload_N, N from 0; header_location_latitude, header_location_longitude, header_location_name, " +
+	"header_location_address, header_product, header_catalog, offer_expiration, button_coupon_N, button_product_N, " +
+	"button_products_N, button_flow_N, button_flow_data_N and button_call_ttl_N; and card_C_ before a key of card C, from 0"
+
 func parseComponent(key string, v Text) (Component, error) {
 	c := Component{key: key}
 	var ok bool
-	if c.place, c.n, ok = parseKey(key); !ok {
-		return Component{}, carillon.Invalid(c.field(), "Not a component key: they are header_text, header_image, header_video, "+
-			"header_document, body_text_N, button_url_N and button_payload_N, N from 0")
+	if c.place, c.card, c.n, ok = parseKey(key); !ok {
+		return Component{}, carillon.Invalid(c.field(), keysReason)
 	}
 	var err error
 	if c.text, _, err = v.String(c.field()); err != nil {
@@ -107,13 +145,8 @@ func (c *Component) shownKey() string {
 	return carillon.Shorten(c.key)
 }
 
-// placeKey returns the key that requiredKeys uses for the same place. Keys of media have no number.
-func (c *Component) placeKey() string {
-	if c.place.media() {
-		return string(c.place)
-	}
-	return c.shownKey()
-}
+// placeKey returns the key that requiredKeys uses for the same place.
+func (c *Component) placeKey() string { return slot{c.card, c.place, c.n}.key() }
 
 // check applies the limits of the component's place to a value: the length of a header, the form of a media URL. A
 // blank value passes here and is later reported as missing.
@@ -128,6 +161,10 @@ func (c *Component) check(value string) error {
 		}
 	case c.place.media():
 		if reason := checkMediaURL(c.place, value); reason != "" {
+			return carillon.InvalidValue(c.field(), reason, value)
+		}
+	default:
+		if reason := checkValue(c.place, value); reason != "" {
 			return carillon.InvalidValue(c.field(), reason, value)
 		}
 	}
@@ -153,21 +190,34 @@ func parsePlaceholder(value string) (name, reason string) {
 	return strings.TrimSpace(inner), ""
 }
 
-// parseKey reads a key of the form `{position}_{type}_{N}`. Header keys may omit the number.
-func parseKey(key string) (p place, n int, ok bool) {
-	if p := place(key); p.header() {
-		return p, 0, true
+// parseKey reads a key of the form `{position}_{type}_{N}`, or of a card, `card_{C}_{position}_{type}_{N}`. Keys of
+// single places may omit the number. The card of the template itself is -1.
+func parseKey(key string) (p place, card, n int, ok bool) {
+	card = -1
+	if rest, found := strings.CutPrefix(key, "card_"); found {
+		number, inner, _ := strings.Cut(rest, "_")
+		if card, ok = parseIndex(number); !ok {
+			return "", 0, 0, false
+		}
+		if card < 0 {
+			card = noCard
+		}
+		key = inner
+	}
+	if p := place(key); p.single() {
+		return p, card, 0, true
 	}
 	end := strings.LastIndexByte(key, '_')
 	if end < 0 {
-		return "", 0, false
+		return "", 0, 0, false
 	}
+	p = place(key[:end])
 	n, ok = parseIndex(key[end+1:])
-	position, kind, _ := strings.Cut(key[:end], "_")
-	ok = ok && slices.Contains([]string{"header", "body", "footer", "button"}, position) &&
-		slices.Contains([]string{"text", "image", "video", "document", "url", "payload"}, kind)
-	return place(key[:end]), n, ok
+	return p, card, n, ok && p.numbered()
 }
+
+// noCard is the number of a card that no template has.
+const noCard = 1 << 30
 
 // parseIndex reads a decimal without leading zeros. It returns -1 for a number larger than any template allows.
 func parseIndex(s string) (int, bool) {
@@ -185,25 +235,10 @@ func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // Keys returns the keys of components_push that a template needs, or none if s is nil.
 func Keys(s *carillon.Shape) []string {
-	keys := []string{}
 	if s == nil {
-		return keys
+		return []string{}
 	}
-	switch {
-	case s.HeaderVariable != "":
-		keys = append(keys, string(headerText)+"_0")
-	case s.HeaderFormat != "" && s.HeaderFormat != "TEXT":
-		keys = append(keys, "header_"+strings.ToLower(s.HeaderFormat))
-	}
-	for i := range s.Markers {
-		keys = append(keys, string(bodyText)+"_"+strconv.Itoa(i))
-	}
-	for i, b := range s.Buttons {
-		if b.Variable {
-			keys = append(keys, string(buttonURL)+"_"+strconv.Itoa(i))
-		}
-	}
-	return keys
+	return requiredKeys(s, leastCards(s))
 }
 
 // mediaExtensions returns the file extensions that a header of each type accepts.

@@ -2,7 +2,6 @@ package content
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -23,7 +22,8 @@ type Draft struct {
 	Variables  []string          // names of the content's variables; for numbered variables, any name for each number
 	Samples    map[string]string // sample values of the content's variables for the reviewer; default: their names
 	Category   string
-	Components []carillon.Component // HEADER, FOOTER, BUTTONS
+	Components []carillon.Component // all parts but the content; of a one-time code also the BODY, which has no content
+	SendTTL    int                  // see carillon.Template
 	Submit     bool
 }
 
@@ -39,9 +39,13 @@ func ParseDraft(body []byte) (*Draft, error) {
 
 // DraftOf returns the payload that would create the template, for Edit to change.
 func DraftOf(t *carillon.Template) *Draft {
-	d := &Draft{Name: t.Name, Language: t.Language, Category: t.Category}
+	d := &Draft{Name: t.Name, Language: t.Language, Category: t.Category, SendTTL: t.SendTTL}
+	code := isCode(t)
 	for _, c := range t.Components {
-		if c.Type == TypeBody {
+		if c.Type == TypeBody && code {
+			c.Text, c.Example = "", nil // the channel's own
+		}
+		if c.Type == TypeBody && !code {
 			d.Content = c.Text
 		} else {
 			d.Components = append(d.Components, c)
@@ -87,6 +91,9 @@ func (d *Draft) read(o *jsonbody.Object) error {
 	if err := d.readComponents(o.Find("components")); err != nil {
 		return err
 	}
+	if err := d.readSendTTL(o.Find("message_send_ttl_seconds")); err != nil {
+		return err
+	}
 	submit, _, err := o.Bool("submit", "submit")
 	d.Submit = submit
 	return err
@@ -101,18 +108,20 @@ func (d *Draft) Template() (*carillon.Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range d.Components {
-		if err := checkPart(&d.Components[i], fmt.Sprintf("components.%d", i)); err != nil {
-			return nil, err
-		}
+	if err := d.checkParts(); err != nil {
+		return nil, err
 	}
 	if err := d.checkSamples(content); err != nil {
 		return nil, err
 	}
-	t := &carillon.Template{Name: d.Name, Language: d.Language, Category: strings.ToUpper(d.Category), ParameterFormat: format}
-	body := carillon.Component{Type: TypeBody, Text: d.Content, Example: d.example(content, format)}
+	t := &carillon.Template{
+		Name: d.Name, Language: d.Language, Category: strings.ToUpper(d.Category), ParameterFormat: format, SendTTL: d.SendTTL,
+	}
 	// Compile in the payload's order, so that errors name the fields of the payload.
-	t.Components = append(slices.Clone(d.Components), body)
+	t.Components = slices.Clone(d.Components)
+	if d.part(TypeBody) == nil {
+		t.Components = append(t.Components, carillon.Component{Type: TypeBody, Text: d.Content, Example: d.example(content, format)})
+	}
 	if format == "" {
 		t.ParameterFormat = inferFormat(t.Components)
 	}
@@ -127,7 +136,9 @@ func (d *Draft) Template() (*carillon.Template, error) {
 }
 
 func componentRank(kind string) int {
-	return slices.Index([]string{TypeHeader, TypeBody, TypeFooter, TypeButtons}, kind)
+	return slices.Index([]string{
+		TypeHeader, TypeOffer, TypeBody, TypeFooter, TypeButtons, TypeCarousel, TypeCallPermission,
+	}, kind)
 }
 
 // checkLabels checks name, language and category.
@@ -143,8 +154,10 @@ func (d *Draft) checkLabels() error {
 		return carillon.Missing("language")
 	case !ValidLanguage(d.Language):
 		return carillon.BadFormat("language", d.Language, "xx or xx_XX", "es_ES")
-	case blank(d.Content):
+	case blank(d.Content) && !d.code() && !d.has(ButtonCode):
 		return carillon.Missing("content")
+	case d.Content != "" && d.code():
+		return carillon.Invalid("content", "The channel writes the text of a one-time code; leave the content out")
 	case blank(d.Category):
 		return carillon.Missing("category")
 	}

@@ -75,6 +75,9 @@ func readComponent(o *jsonbody.Object, field string) (c carillon.Component, err 
 		return c, err
 	}
 	c.Type, c.Format = strings.ToUpper(c.Type), strings.ToUpper(c.Format)
+	if err := readKinds(&c, o, field); err != nil {
+		return c, err
+	}
 	if c.Example, err = readExample(o.Find("example"), field+".example"); err != nil {
 		return c, err
 	}
@@ -104,12 +107,28 @@ func readButton(v jsonbody.Value, field string) (b carillon.Button, err error) {
 		return b, carillon.Missing(field)
 	}
 	err = readTexts(o, field+".", []textField{
-		{"type", &b.Type, true}, {"text", &b.Text, true}, {"url", &b.URL, false}, {"phone_number", &b.PhoneNumber, false},
+		{"type", &b.Type, true}, {"text", &b.Text, false}, {"url", &b.URL, false}, {"phone_number", &b.PhoneNumber, false},
+		{"otp_type", &b.OTPType, false}, {"autofill_text", &b.AutofillText, false}, {"flow_id", &b.FlowID, false},
+		{"flow_name", &b.FlowName, false}, {"flow_json", &b.FlowJSON, false}, {"flow_action", &b.FlowAction, false},
+		{"navigate_screen", &b.NavigateScreen, false}, {"icon", &b.Icon, false},
 	})
 	if err != nil {
 		return b, err
 	}
 	b.Type = strings.ToUpper(b.Type)
+	if blank(b.Text) && !labeled(b.Type) {
+		return b, carillon.Missing(field + ".text")
+	}
+	if b.ZeroTapTermsAccepted, _, err = o.Bool(field+".zero_tap_terms_accepted", "zero_tap_terms_accepted"); err != nil {
+		return b, err
+	}
+	apps := carillon.App{PackageName: "com.example.app", SignatureHash: "K8a/AINcGX7"}
+	if err := readAs(o.Find("supported_apps"), &b.SupportedApps, field+".supported_apps", "list of apps", []carillon.App{apps}); err != nil {
+		return b, err
+	}
+	if v := o.Find("example"); v.IsString() && b.Type == ButtonCoupon {
+		return b, readAs(v, &b.Example, field+".example", "text", "250FF")
+	}
 	b.Example, _, err = o.Find("example").Strings(field + ".example")
 	return b, err
 }
@@ -120,23 +139,31 @@ func checkPart(c *carillon.Component, field string) error {
 	case TypeBody:
 		return carillon.InvalidValue(field+".type", "The body is the payload's content", c.Type)
 	case TypeHeader:
-		if n := utf8.RuneCountInString(c.Text); n > maxHeader {
-			return overLimit("The header's text is too long", maxHeader, n)
-		}
-		if !slices.Contains([]string{FormatText, FormatImage, FormatVideo, FormatDocument}, c.Format) {
-			return carillon.InvalidValue(field+".format", "Must be TEXT, IMAGE, VIDEO or DOCUMENT", c.Format)
-		}
-		if c.Format != FormatText && c.Text != "" {
-			return carillon.Invalid(field+".text", "A media header has no text")
-		}
+		return checkHeader(c, field)
 	case TypeFooter:
 		if utf8.RuneCountInString(c.Text) > maxFooter {
 			return carillon.Invalid(field+".text", fmt.Sprintf("A footer has at most %d characters", maxFooter))
 		}
 	case TypeButtons:
 		return checkButtons(c.Buttons, field+".buttons")
+	case TypeOffer, TypeCarousel, TypeCallPermission:
 	default:
-		return carillon.InvalidValue(field+".type", "Must be HEADER, BODY, FOOTER or BUTTONS", c.Type)
+		return carillon.InvalidValue(field+".type",
+			"Must be HEADER, BODY, FOOTER, BUTTONS, LIMITED_TIME_OFFER, CAROUSEL or CALL_PERMISSION_REQUEST", c.Type)
+	}
+	return nil
+}
+
+func checkHeader(c *carillon.Component, field string) error {
+	formats := []string{FormatText, FormatImage, FormatVideo, FormatDocument, FormatLocation, FormatProduct}
+	if n := utf8.RuneCountInString(c.Text); n > maxHeader {
+		return overLimit("The header's text is too long", maxHeader, n)
+	}
+	if !slices.Contains(formats, c.Format) {
+		return carillon.InvalidValue(field+".format", "Must be TEXT, IMAGE, VIDEO, DOCUMENT, LOCATION or PRODUCT", c.Format)
+	}
+	if c.Format != FormatText && c.Text != "" {
+		return carillon.Invalid(field+".text", "A header that is no text has no text")
 	}
 	return nil
 }
@@ -156,6 +183,10 @@ func checkButtons(buttons []carillon.Button, field string) error {
 	switch {
 	case count[ButtonURL] > maxURLButtons:
 		return carillon.Invalid(field, fmt.Sprintf("A template has at most %d URL buttons", maxURLButtons))
+	case count[ButtonCoupon] > 1:
+		return carillon.Invalid(field, "A template has at most 1 coupon button")
+	case len(buttons) > 1 && count[ButtonCatalog]+count[ButtonProducts]+count[ButtonProduct]+count[ButtonCode] > 0:
+		return carillon.Invalid(field, "A button of type CATALOG, MPM, SPM or OTP is the only button")
 	case count[ButtonPhone] > maxPhoneButtons:
 		return carillon.Invalid(field, fmt.Sprintf("A template has at most %d phone button", maxPhoneButtons))
 	}
@@ -167,8 +198,14 @@ func checkButton(b *carillon.Button, field string) error {
 		return carillon.Invalid(field+".text", fmt.Sprintf("A button's text has at most %d characters", maxButtonText))
 	}
 	switch b.Type {
-	case ButtonQuickReply:
+	case ButtonQuickReply, ButtonCatalog, ButtonProducts, ButtonProduct, ButtonCall:
 		return nil
+	case ButtonCode:
+		return checkCodeButton(b, field)
+	case ButtonCoupon, ButtonContact:
+		return checkLabeled(b, field)
+	case ButtonFlow:
+		return checkFlow(b, field)
 	case ButtonURL:
 		return checkButtonURL(b.URL, field+".url")
 	case ButtonPhone:
@@ -177,7 +214,7 @@ func checkButton(b *carillon.Button, field string) error {
 		}
 		return nil
 	}
-	types := []string{ButtonURL, ButtonQuickReply, ButtonPhone}
+	types := append([]string{ButtonURL, ButtonCode}, plainButtons...)
 	return carillon.InvalidValue(field+".type", "Must be one of "+strings.Join(types, ", "), b.Type)
 }
 

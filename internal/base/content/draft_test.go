@@ -74,7 +74,7 @@ func TestDraftBecomesATemplate(t *testing.T) {
 	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(carillon.Template{}, "Shape")); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"header_text_0", "body_text_0", "body_text_1", "button_url_1"}, requiredKeys(got.Shape)); d != "" {
+	if d := cmp.Diff([]string{"header_text_0", "body_text_0", "body_text_1", "button_url_1"}, Keys(got.Shape)); d != "" {
 		t.Error(d)
 	}
 }

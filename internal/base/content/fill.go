@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"carillon"
@@ -120,7 +121,7 @@ func Check(t *carillon.Template, src *Source) error {
 	if len(s.Unknown) > 0 {
 		return notSendable(t, s)
 	}
-	c := resolver{src: src, shape: s, first: 0, end: src.Recipients}
+	c := resolver{src: src, shape: s, first: 0, end: src.Recipients, cards: cardsOf(s, src.Components)}
 	for i := range src.Components {
 		if comp := &src.Components[i]; c.place(comp) {
 			c.resolve(comp)
@@ -131,6 +132,11 @@ func Check(t *carillon.Template, src *Source) error {
 	}
 	if c.limitErr != nil {
 		return c.limitErr
+	}
+	if s.Code {
+		if err := c.checkCode(); err != nil {
+			return err
+		}
 	}
 	return c.checkBodies()
 }
@@ -155,21 +161,68 @@ func Fill(t *carillon.Template, src *Source, recipient int) (provider.Content, e
 	if recipient < 0 || recipient >= src.Recipients {
 		return provider.Content{}, errRecipient
 	}
-	c := resolver{src: src, shape: s, first: recipient, end: recipient + 1, fill: true}
-	content := provider.Content{Body: make([]string, len(s.Markers))}
+	c := resolver{src: src, shape: s, first: recipient, end: recipient + 1, fill: true, cards: cardsOf(s, src.Components)}
+	content := emptyContent(s)
+	for i := range c.cards {
+		content.Cards = append(content.Cards, emptyContent(CardShape(s, i)))
+	}
 	for k := range src.Components {
 		if comp := &src.Components[k]; c.place(comp) {
-			setPlace(&content, s, comp, c.resolve(comp))
+			value := c.resolve(comp)
+			if into := &content; comp.card < 0 || comp.card < c.cards {
+				if comp.card >= 0 {
+					into = &content.Cards[comp.card]
+				}
+				setPlace(into, partOf(s, comp), comp, value)
+			}
 		}
 	}
 	if c.mismatched() {
 		return provider.Content{}, c.mismatch()
 	}
-	slices.SortFunc(content.Buttons, func(a, b provider.ButtonValue) int { return a.Index - b.Index })
+	complete(&content, s)
+	for i := range content.Cards {
+		complete(&content.Cards[i], CardShape(s, i))
+	}
 	return content, nil
 }
 
 var errRecipient = errors.New("the request has no such recipient")
+
+func emptyContent(s *carillon.Shape) provider.Content {
+	return provider.Content{Body: make([]string, len(s.Markers))}
+}
+
+// complete adds what a message has without a value of the request, and sorts the buttons.
+func complete(c *provider.Content, s *carillon.Shape) {
+	for i := range s.Buttons {
+		switch s.Buttons[i].Type {
+		case ButtonCatalog, ButtonFlow:
+			buttonValue(c, s, i)
+		case ButtonCode:
+			for k := range c.Body {
+				c.Body[k] = buttonValue(c, s, i).Value
+			}
+		}
+	}
+	slices.SortFunc(c.Buttons, func(a, b provider.ButtonValue) int { return a.Index - b.Index })
+}
+
+// buttonKinds are the kinds of values of buttons, by the type of the button.
+var buttonKinds = map[string]string{ //nolint:gochecknoglobals // a single read-only table
+	ButtonURL: "url", ButtonCode: "url", ButtonQuickReply: "quick_reply", ButtonCoupon: "copy_code", ButtonCatalog: "catalog",
+	ButtonProducts: "mpm", ButtonFlow: "flow", ButtonCall: "voice_call",
+}
+
+// buttonValue returns the value of a button, which it adds if there is none yet.
+func buttonValue(c *provider.Content, s *carillon.Shape, n int) *provider.ButtonValue {
+	i := slices.IndexFunc(c.Buttons, func(v provider.ButtonValue) bool { return v.Index == n })
+	if i < 0 {
+		i = len(c.Buttons)
+		c.Buttons = append(c.Buttons, provider.ButtonValue{Index: n, Kind: buttonKinds[s.Buttons[n].Type]})
+	}
+	return &c.Buttons[i]
+}
 
 func setPlace(c *provider.Content, s *carillon.Shape, comp *Component, value string) {
 	switch comp.place {
@@ -177,34 +230,145 @@ func setPlace(c *provider.Content, s *carillon.Shape, comp *Component, value str
 		c.HeaderText = value
 	case headerImage, headerVideo, headerDocument:
 		c.MediaURL = value
+	case headerLatitude, headerLongitude, headerPlaceName, headerAddress:
+		setLocation(c, comp.place, value)
+	case headerProduct, headerCatalog:
+		if c.Product == nil {
+			c.Product = &provider.Product{}
+		}
+		if comp.place == headerProduct {
+			c.Product.ID = value
+		} else {
+			c.Product.Catalog = value
+		}
+	case offerExpiration:
+		at, _ := parseInstant(value)
+		c.OfferEnds = at.UnixMilli()
 	case bodyText:
 		c.Body[comp.n] = value
-	case buttonURL:
-		value, _ = urlSuffix(&s.Buttons[comp.n], value)
-		c.Buttons = append(c.Buttons, provider.ButtonValue{Index: comp.n, Kind: "url", Value: value})
-	case buttonPayload:
-		c.Buttons = append(c.Buttons, provider.ButtonValue{Index: comp.n, Kind: "quick_reply", Value: value})
+	default:
+		setButton(buttonValue(c, s, comp.n), &s.Buttons[comp.n], comp.place, value)
 	}
 }
 
-// Values returns the values of a content by their request keys.
+func setLocation(c *provider.Content, p place, value string) {
+	if c.Location == nil {
+		c.Location = &provider.Location{}
+	}
+	switch p {
+	case headerLatitude:
+		c.Location.Latitude = value
+	case headerLongitude:
+		c.Location.Longitude = value
+	case headerPlaceName:
+		c.Location.Name = value
+	default:
+		c.Location.Address = value
+	}
+}
+
+func setButton(v *provider.ButtonValue, b *carillon.ButtonShape, p place, value string) {
+	switch p {
+	case buttonURL:
+		v.Value, _ = urlSuffix(b, value)
+	case buttonProducts:
+		v.Products = value
+	case buttonFlowData:
+		v.Data = value
+	case buttonCallTTL:
+		v.Minutes, _ = strconv.Atoi(value)
+	default:
+		v.Value = value
+	}
+}
+
+// Mask stands for a one-time code wherever a stored message is shown.
+const Mask = "••••••"
+
+// Secret reports whether the values of a template's messages are one-time codes, which nobody but their recipient sees.
+func Secret(t *carillon.Template) bool { return t.Category == Authentication }
+
+// Masked returns a content with masks in the place of its texts and of its buttons' values.
+func Masked(c *provider.Content) provider.Content {
+	m := *c
+	m.Body, m.Buttons = slices.Repeat([]string{Mask}, len(c.Body)), slices.Clone(c.Buttons)
+	for i := range m.Buttons {
+		m.Buttons[i].Value = Mask
+	}
+	if m.HeaderText != "" {
+		m.HeaderText = Mask
+	}
+	return m
+}
+
+// Values returns the values of a content by their request keys. Those of a one-time code are masked.
 func Values(t *carillon.Template, c *provider.Content) map[string]string {
 	values := map[string]string{}
-	if c.HeaderText != "" {
-		values["header_text_0"] = c.HeaderText
+	if t.Shape == nil {
+		addValues(values, "", &carillon.Shape{}, c)
+	} else {
+		addValues(values, "", t.Shape, c)
+		for i := range c.Cards {
+			if s := CardShape(t.Shape, i); s != nil {
+				addValues(values, "card_"+strconv.Itoa(i)+"_", s, &c.Cards[i])
+			}
+		}
 	}
-	if c.MediaURL != "" && t.Shape != nil {
-		values["header_"+strings.ToLower(t.Shape.HeaderFormat)] = c.MediaURL
-	}
-	for i, text := range c.Body {
-		values["body_text_"+strconv.Itoa(i)] = text
-	}
-	for _, b := range c.Buttons {
-		if b.Kind == "url" {
-			values["button_url_"+strconv.Itoa(b.Index)] = b.Value
+	if Secret(t) {
+		for key := range values {
+			values[key] = Mask
 		}
 	}
 	return values
+}
+
+func addValues(values map[string]string, prefix string, s *carillon.Shape, c *provider.Content) {
+	add := func(key, value string) {
+		if value != "" {
+			values[prefix+key] = value
+		}
+	}
+	add("header_text_0", c.HeaderText)
+	if s.HeaderFormat != "" {
+		add("header_"+strings.ToLower(s.HeaderFormat), c.MediaURL)
+	}
+	if l := c.Location; l != nil {
+		add(string(headerLatitude), l.Latitude)
+		add(string(headerLongitude), l.Longitude)
+		add(string(headerPlaceName), l.Name)
+		add(string(headerAddress), l.Address)
+	}
+	if p := c.Product; p != nil {
+		add(string(headerProduct), p.ID)
+		add(string(headerCatalog), p.Catalog)
+	}
+	if c.OfferEnds > 0 {
+		add(string(offerExpiration), carillon.FormatTime(time.UnixMilli(c.OfferEnds)))
+	}
+	for i, text := range c.Body {
+		values[prefix+"body_text_"+strconv.Itoa(i)] = text
+	}
+	for _, b := range c.Buttons {
+		addButtonValues(add, &b)
+	}
+}
+
+// valueKeys are the keys of the values of buttons, by kind. The payload of a quick reply is not shown.
+var valueKeys = map[string]place{ //nolint:gochecknoglobals // a single read-only table
+	"url": buttonURL, "copy_code": buttonCoupon, "catalog": buttonProduct, "mpm": buttonProduct, "flow": buttonFlow,
+	"voice_call": buttonPayload,
+}
+
+func addButtonValues(add func(key, value string), b *provider.ButtonValue) {
+	n := "_" + strconv.Itoa(b.Index)
+	if key, shown := valueKeys[b.Kind]; shown {
+		add(string(key)+n, b.Value)
+	}
+	add(string(buttonProducts)+n, b.Products)
+	add(string(buttonFlowData)+n, b.Data)
+	if b.Minutes > 0 {
+		add(string(buttonCallTTL)+n, strconv.Itoa(b.Minutes))
+	}
 }
 
 // resolver resolves the components of a source for a range of its recipients and collects the faults.
@@ -212,6 +376,7 @@ type resolver struct {
 	src        *Source
 	shape      *carillon.Shape
 	first, end int  // the range of recipients to resolve
+	cards      int  // of a carousel, in this message
 	fill       bool // only fill: the values were checked when the request was accepted
 
 	filled     int      // required places that have a component
@@ -230,37 +395,22 @@ func (c *resolver) place(comp *Component) bool {
 	case !hasPlace(c.shape, comp):
 		c.unexpected = append(c.unexpected, comp.shownKey())
 		return false
-	case comp.place != buttonPayload:
+	case !optional(c.shape, comp):
 		c.filled++
 	}
 	return true
 }
 
 func (c *resolver) mismatched() bool {
-	return len(c.missing)+len(c.unexpected) > 0 || c.filled != requiredPlaces(c.shape)
-}
-
-func hasPlace(s *carillon.Shape, c *Component) bool {
-	switch c.place {
-	case headerText:
-		return c.n == 0 && s.HeaderVariable != ""
-	case headerImage, headerVideo, headerDocument:
-		return c.n == 0 && strings.EqualFold(string(c.place), "header_"+s.HeaderFormat)
-	case bodyText:
-		return c.n >= 0 && c.n < len(s.Markers)
-	case buttonURL:
-		return c.n >= 0 && c.n < len(s.Buttons) && s.Buttons[c.n].Variable
-	case buttonPayload:
-		return c.n >= 0 && c.n < len(s.Buttons) && s.Buttons[c.n].Type == ButtonQuickReply
-	}
-	return false
+	return len(c.missing)+len(c.unexpected) > 0 || c.filled != requiredPlaces(c.shape, c.cards)
 }
 
 // resolve finds the component's value for each recipient, checks it, and returns the last value.
 func (c *resolver) resolve(comp *Component) string {
 	if comp.name == "" {
 		c.checkLines(comp, comp.text, -1)
-		if c.usable(comp, comp.text, comp.shownKey()) && comp.place == bodyText {
+		c.checkButton(comp, comp.text)
+		if c.usable(comp, comp.text, comp.shownKey()) && comp.place == bodyText && comp.card < 0 {
 			c.sharedLength += c.shape.MarkerUses[comp.n] * utf8.RuneCountInString(comp.text)
 		}
 		return comp.text
@@ -272,6 +422,7 @@ func (c *resolver) resolve(comp *Component) string {
 			return value
 		}
 		c.checkLines(comp, value, i)
+		c.checkButton(comp, value)
 		c.checkLimits(comp, value, i)
 	}
 	return value
@@ -298,7 +449,7 @@ func (c *resolver) checkLines(comp *Component, value string, recipient int) {
 func (c *resolver) usable(comp *Component, value, name string) bool {
 	suffix, ok := value, true
 	if comp.place == buttonURL {
-		suffix, ok = urlSuffix(&c.shape.Buttons[comp.n], value)
+		suffix, ok = urlSuffix(&partOf(c.shape, comp).Buttons[comp.n], value)
 	}
 	switch {
 	case !ok:
@@ -314,11 +465,58 @@ func (c *resolver) usable(comp *Component, value, name string) bool {
 // read.
 func (c *resolver) checkLimits(comp *Component, value string, recipient int) {
 	switch {
+	case comp.place == bodyText && comp.card >= 0:
 	case comp.place == bodyText:
 		c.lengths[recipient] += c.shape.MarkerUses[comp.n] * utf8.RuneCountInString(value)
 	case c.limitErr == nil && !c.fill:
 		c.limitErr = comp.check(value)
 	}
+}
+
+// checkButton applies the limits of a value that depend on the type of its button.
+func (c *resolver) checkButton(comp *Component, value string) {
+	if c.fill || c.limitErr != nil || comp.place != buttonURL && comp.place != buttonPayload && comp.place != offerExpiration {
+		return
+	}
+	if comp.place == offerExpiration {
+		if at, ok := parseInstant(value); ok && !at.After(time.Now()) {
+			c.limitErr = carillon.InvalidValue(comp.field(), "The end of an offer must be in the future", value)
+		}
+		return
+	}
+	n := utf8.RuneCountInString(value)
+	switch kind := partOf(c.shape, comp).Buttons[comp.n].Type; {
+	case kind == ButtonCode && n > maxCode: // the value is a secret, so the error does not repeat it
+		c.limitErr = carillon.Invalid(comp.field(), fmt.Sprintf("A one-time code has at most %d characters, this one %d", maxCode, n))
+	case kind == ButtonCall && n > maxCallPayload:
+		c.limitErr = carillon.Invalid(comp.field(), fmt.Sprintf("A payload has at most %d characters, this one %d", maxCallPayload, n))
+	}
+}
+
+// checkCode requires that the body's value, which a request may leave out, is the code.
+func (c *resolver) checkCode() error {
+	var body, code *Component
+	for i := range c.src.Components {
+		switch comp := &c.src.Components[i]; comp.place {
+		case bodyText:
+			body = comp
+		case buttonURL:
+			code = comp
+		}
+	}
+	for i := c.first; body != nil && i < c.end; i++ {
+		if c.valueOf(body, i) != c.valueOf(code, i) {
+			return carillon.Invalid(body.field(), "The body of a one-time code has the code of "+code.shownKey()+"; leave this value out")
+		}
+	}
+	return nil
+}
+
+func (c *resolver) valueOf(comp *Component, recipient int) string {
+	if comp.name == "" {
+		return comp.text
+	}
+	return c.lookUp(comp.name, recipient)
 }
 
 // checkBodies checks the length of every recipient's rendered body.
@@ -342,14 +540,10 @@ func (c *resolver) longest(recipient int) *Component {
 	found, most := &Component{key: string(bodyText) + "_0"}, -1
 	for i := range c.src.Components {
 		comp := &c.src.Components[i]
-		if comp.place != bodyText || !hasPlace(c.shape, comp) {
+		if comp.place != bodyText || comp.card >= 0 || !hasPlace(c.shape, comp) {
 			continue
 		}
-		value := comp.text
-		if comp.name != "" {
-			value = c.lookUp(comp.name, recipient)
-		}
-		if n := c.shape.MarkerUses[comp.n] * utf8.RuneCountInString(value); n > most {
+		if n := c.shape.MarkerUses[comp.n] * utf8.RuneCountInString(c.valueOf(comp, recipient)); n > most {
 			found, most = comp, n
 		}
 	}
@@ -367,7 +561,7 @@ func (c *resolver) lookUp(name string, recipient int) string {
 
 // mismatch returns the 422 that lists the keys that the template needs, the keys of the request, and the difference.
 func (c *resolver) mismatch() error {
-	required := requiredKeys(c.shape)
+	required := requiredKeys(c.shape, c.cards)
 	provided, missing := make([]string, 0, len(c.src.Components)), []string{}
 	filled := make(map[string]bool, len(c.src.Components))
 	for i := range c.src.Components {
@@ -395,7 +589,7 @@ func (c *resolver) mismatch() error {
 // only in the details, because messages are logged.
 func (c *resolver) unknownNames() string {
 	for _, name := range c.missing {
-		if _, _, key := parseKey(name); !key {
+		if _, _, _, key := parseKey(name); !key {
 			return ": neither the contact nor the request has a value for a placeholder; `missing` has its name"
 		}
 	}

@@ -3,6 +3,7 @@ package content
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"carillon"
 	"carillon/internal/base/provider"
@@ -10,21 +11,28 @@ import (
 
 // Rendered is a message as its recipient sees it.
 type Rendered struct {
-	HeaderFormat string // empty: no header; else TEXT, IMAGE, VIDEO or DOCUMENT
+	HeaderFormat string // empty: no header; else TEXT, IMAGE, VIDEO, DOCUMENT, LOCATION or PRODUCT
 	Header       string
 	MediaURL     string
 	Body         string
 	Footer       string
 	Buttons      []RenderedButton
+	Location     *provider.Location
+	Product      *provider.Product
+	Offer        string    // heading of a limited-time offer
+	OfferEnds    time.Time // zero: the offer does not show its end
+	Cards        []Rendered
 }
 
 // RenderedButton is a button that a recipient sees.
 type RenderedButton struct {
-	Type    string // URL, QUICK_REPLY, PHONE_NUMBER
-	Text    string
-	URL     string
-	Phone   string
-	Payload string // of a quick reply only
+	Type     string // upper-case type of the button; OTP for that of a one-time code
+	Text     string
+	URL      string
+	Phone    string
+	Payload  string    // of a quick reply only
+	Code     string    // that the button copies: a one-time code or a coupon code
+	Sections []Section // of products
 }
 
 // Render fills a template's texts with the values of one recipient.
@@ -33,13 +41,25 @@ func Render(t *carillon.Template, c *provider.Content) (*Rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Rendered{HeaderFormat: s.HeaderFormat, MediaURL: c.MediaURL}
-	for i := range t.Components {
-		switch part := &t.Components[i]; part.Type {
+	r := render(t.Components, s, c, t.Language)
+	return &r, nil
+}
+
+func render(components []carillon.Component, s *carillon.Shape, c *provider.Content, language string) Rendered {
+	r := Rendered{HeaderFormat: s.HeaderFormat, MediaURL: c.MediaURL, Location: c.Location, Product: c.Product}
+	if c.OfferEnds > 0 {
+		r.OfferEnds = time.UnixMilli(c.OfferEnds)
+	}
+	for i := range components {
+		switch part := &components[i]; strings.ToUpper(part.Type) {
 		case TypeHeader:
 			r.Header = replaceMarkers(part.Text, func(string) string { return c.HeaderText })
 		case TypeBody:
-			r.Body = replaceMarkers(part.Text, func(name string) string {
+			text := part.Text
+			if s.Code && !strings.Contains(text, opening) {
+				text = codeBody(language, part.AddSecurityRecommendation)
+			}
+			r.Body = replaceMarkers(text, func(name string) string {
 				if i := slices.Index(s.Markers, name); i >= 0 && i < len(c.Body) {
 					return c.Body[i]
 				}
@@ -47,23 +67,47 @@ func Render(t *carillon.Template, c *provider.Content) (*Rendered, error) {
 			})
 		case TypeFooter:
 			r.Footer = part.Text
+			if part.CodeExpirationMinutes > 0 && r.Footer == "" {
+				r.Footer = codeFooter(language, part.CodeExpirationMinutes)
+			}
 		case TypeButtons:
-			r.Buttons = renderButtons(part.Buttons, s, c)
+			r.Buttons = renderButtons(part.Buttons, s, c, language)
+		case TypeOffer:
+			if part.LimitedTimeOffer != nil {
+				r.Offer = part.LimitedTimeOffer.Text
+			}
+		case TypeCarousel:
+			for n := range c.Cards {
+				r.Cards = append(r.Cards, render(part.Cards[min(n, len(part.Cards)-1)].Components, CardShape(s, n), &c.Cards[n], language))
+			}
 		}
 	}
-	return r, nil
+	return r
 }
 
-func renderButtons(buttons []carillon.Button, s *carillon.Shape, c *provider.Content) []RenderedButton {
+func renderButtons(buttons []carillon.Button, s *carillon.Shape, c *provider.Content, language string) []RenderedButton {
 	all := make([]RenderedButton, len(buttons))
 	for i, b := range buttons {
-		all[i] = RenderedButton{Type: b.Type, Text: b.Text, URL: b.URL, Phone: b.PhoneNumber}
+		kind := s.Buttons[i].Type
+		all[i] = RenderedButton{Type: kind, Text: b.Text, URL: b.URL, Phone: b.PhoneNumber}
+		if b.Text == "" {
+			all[i].Text = fixedLabel(language, kind)
+		}
 		given := slices.IndexFunc(c.Buttons, func(v provider.ButtonValue) bool { return v.Index == i })
-		switch {
-		case given >= 0 && b.Type == ButtonQuickReply:
-			all[i].Payload = c.Buttons[given].Value
-		case given >= 0 && s.Buttons[i].Variable:
-			all[i].URL = s.Buttons[i].Prefix + c.Buttons[given].Value
+		if given < 0 {
+			continue
+		}
+		switch v := &c.Buttons[given]; {
+		case kind == ButtonQuickReply:
+			all[i].Payload = v.Value
+		case kind == ButtonCode:
+			all[i].URL, all[i].Code = "", v.Value
+		case kind == ButtonCoupon:
+			all[i].Code = v.Value
+		case kind == ButtonProducts:
+			all[i].Sections, _ = ParseSections(v.Products)
+		case s.Buttons[i].Variable:
+			all[i].URL = s.Buttons[i].Prefix + v.Value
 		}
 	}
 	return all

@@ -2,7 +2,7 @@ package content
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -28,11 +28,28 @@ const (
 	FormatImage    = "IMAGE"
 	FormatVideo    = "VIDEO"
 	FormatDocument = "DOCUMENT"
+	FormatLocation = "LOCATION"
+	FormatProduct  = "PRODUCT"
 
 	ButtonURL        = "URL"
 	ButtonQuickReply = "QUICK_REPLY"
 	ButtonPhone      = "PHONE_NUMBER"
+	ButtonCode       = "OTP"       // copies or fills in a one-time code
+	ButtonCoupon     = "COPY_CODE" // copies a coupon code
+	ButtonCatalog    = "CATALOG"
+	ButtonProducts   = "MPM" // shows several products
+	ButtonProduct    = "SPM" // shows the header's product
+	ButtonFlow       = "FLOW"
+	ButtonCall       = "VOICE_CALL"
+	ButtonContact    = "REQUEST_CONTACT_INFO"
+
+	TypeOffer          = "LIMITED_TIME_OFFER"
+	TypeCarousel       = "CAROUSEL"
+	TypeCallPermission = "CALL_PERMISSION_REQUEST"
 )
+
+// Authentication is the category of one-time codes.
+const Authentication = "AUTHENTICATION"
 
 // Compile sets t.Shape from t.Components and t.ParameterFormat, and infers the format if it is empty. A template that
 // exceeds the limits is a 400 whose field is `components.<n>…`.
@@ -87,15 +104,15 @@ func analyze(t *carillon.Template) (*carillon.Shape, error) {
 	if t.ParameterFormat != Positional && t.ParameterFormat != Named {
 		return nil, carillon.InvalidValue("parameter_format", "Must be POSITIONAL or NAMED", t.ParameterFormat)
 	}
-	s := &carillon.Shape{}
+	s := &carillon.Shape{Code: isCode(t)}
 	seen := make(map[string]bool, len(t.Components))
 	for i := range t.Components {
 		c := &t.Components[i]
-		field := fmt.Sprintf("components.%d", i)
-		if seen[c.Type] {
+		field, kind := fmt.Sprintf("components.%d", i), strings.ToUpper(c.Type)
+		if seen[kind] {
 			return nil, carillon.Invalid(field+".type", "A template has one component of each type")
 		}
-		seen[c.Type] = true
+		seen[kind] = true
 		if err := addComponent(s, c, field, t.ParameterFormat); err != nil {
 			return nil, err
 		}
@@ -106,8 +123,36 @@ func analyze(t *carillon.Template) (*carillon.Shape, error) {
 	return s, nil
 }
 
+// isCode reports whether a template is a one-time code: the channel writes its text, and its button copies the code. The
+// channel lists such a button as a URL.
+func isCode(t *carillon.Template) bool {
+	codes := 0
+	for i := range t.Components {
+		switch c := &t.Components[i]; strings.ToUpper(c.Type) {
+		case TypeBody:
+			if strings.Count(c.Text, opening) > 1 {
+				return false
+			}
+		case TypeButtons:
+			for _, b := range c.Buttons {
+				if isCodeButton(&b) {
+					codes++
+				}
+			}
+		case TypeFooter:
+		default:
+			return false
+		}
+	}
+	return strings.EqualFold(t.Category, Authentication) && codes == 1
+}
+
+func isCodeButton(b *carillon.Button) bool {
+	return strings.EqualFold(b.Type, ButtonCode) || strings.EqualFold(b.Type, ButtonURL) && strings.Contains(b.URL, opening)
+}
+
 func addComponent(s *carillon.Shape, c *carillon.Component, field, format string) error {
-	switch c.Type {
+	switch strings.ToUpper(c.Type) {
 	case TypeHeader:
 		return addHeader(s, c, field, format)
 	case TypeBody:
@@ -116,16 +161,47 @@ func addComponent(s *carillon.Shape, c *carillon.Component, field, format string
 		return checkFooter(c, field)
 	case TypeButtons:
 		return addButtons(s, c, field)
-	default:
-		s.Unknown = append(s.Unknown, "component "+carillon.Shorten(c.Type))
+	case TypeCarousel:
+		return addCards(s, c, field, format)
+	case TypeCallPermission:
 		return nil
+	case TypeOffer:
+		if c.LimitedTimeOffer != nil {
+			s.OfferEnds = c.LimitedTimeOffer.HasExpiration
+			return nil
+		}
 	}
+	s.Unknown = append(s.Unknown, "component "+carillon.Shorten(c.Type))
+	return nil
+}
+
+// addCards adds the cards of a carousel, each with its own form.
+func addCards(s *carillon.Shape, c *carillon.Component, field, format string) error {
+	if len(c.Cards) == 0 {
+		s.Unknown = append(s.Unknown, "component "+carillon.Shorten(c.Type))
+	}
+	for i := range c.Cards {
+		card := carillon.Shape{}
+		for k := range c.Cards[i].Components {
+			part, at := &c.Cards[i].Components[k], fmt.Sprintf("%s.cards.%d.components.%d", field, i, k)
+			if kind := strings.ToUpper(part.Type); kind != TypeHeader && kind != TypeBody && kind != TypeButtons {
+				card.Unknown = append(card.Unknown, "component "+carillon.Shorten(part.Type))
+				continue
+			}
+			if err := addComponent(&card, part, at, format); err != nil {
+				return err
+			}
+		}
+		s.Unknown = appendDistinct(s.Unknown, card.Unknown)
+		s.Cards = append(s.Cards, card)
+	}
+	return nil
 }
 
 func addHeader(s *carillon.Shape, c *carillon.Component, field, format string) error {
-	s.HeaderFormat = c.Format
-	switch c.Format {
-	case FormatImage, FormatVideo, FormatDocument:
+	s.HeaderFormat = strings.ToUpper(c.Format)
+	switch s.HeaderFormat {
+	case FormatImage, FormatVideo, FormatDocument, FormatLocation, FormatProduct:
 		return nil
 	case FormatText, "":
 		s.HeaderFormat = FormatText
@@ -149,6 +225,10 @@ func addHeader(s *carillon.Shape, c *carillon.Component, field, format string) e
 }
 
 func addBody(s *carillon.Shape, c *carillon.Component, field, format string) error {
+	if s.Code && !strings.Contains(c.Text, opening) { // the channel's own text, with the code in it
+		s.Markers, s.MarkerUses, s.StaticLength = []string{"1"}, []int{1}, utf8.RuneCountInString(c.Text)
+		return nil
+	}
 	if err := checkText(c.Text, field, maxContent); err != nil {
 		return err
 	}
@@ -173,6 +253,8 @@ func checkText(text, field string, limit int) error {
 
 func checkFooter(c *carillon.Component, field string) error {
 	switch {
+	case blank(c.Text) && c.CodeExpirationMinutes > 0: // the channel's own text
+		return nil
 	case blank(c.Text):
 		return carillon.Missing(field + ".text")
 	case strings.Contains(c.Text, opening):
@@ -181,16 +263,24 @@ func checkFooter(c *carillon.Component, field string) error {
 	return nil
 }
 
+// plainButtons are the types of buttons without a URL.
+var plainButtons = []string{ //nolint:gochecknoglobals // read-only
+	ButtonQuickReply, ButtonPhone, ButtonCoupon, ButtonCatalog, ButtonProducts, ButtonProduct, ButtonFlow, ButtonCall, ButtonContact,
+}
+
 func addButtons(s *carillon.Shape, c *carillon.Component, field string) error {
 	if len(c.Buttons) == 0 || len(c.Buttons) > maxButtons {
 		return carillon.Invalid(field+".buttons", fmt.Sprintf("A template has 1 to %d buttons", maxButtons))
 	}
 	s.Buttons = make([]carillon.ButtonShape, len(c.Buttons))
 	for i, b := range c.Buttons {
-		s.Buttons[i] = carillon.ButtonShape{Type: b.Type}
-		switch b.Type {
-		case ButtonURL:
-		case ButtonQuickReply, ButtonPhone:
+		s.Buttons[i] = carillon.ButtonShape{Type: strings.ToUpper(b.Type)}
+		switch kind := s.Buttons[i].Type; {
+		case s.Code && isCodeButton(&b):
+			s.Buttons[i] = carillon.ButtonShape{Type: ButtonCode, Variable: true}
+			continue
+		case kind == ButtonURL:
+		case slices.Contains(plainButtons, kind):
 			continue
 		default:
 			s.Unknown = append(s.Unknown, "button "+carillon.Shorten(b.Type))
@@ -224,40 +314,25 @@ func variables(s *carillon.Shape) int {
 }
 
 // requiredPlaces counts the places that need a value, with media.
-func requiredPlaces(s *carillon.Shape) int {
-	n := variables(s)
-	if s.HeaderFormat != "" && s.HeaderFormat != FormatText {
-		n++
-	}
+func requiredPlaces(s *carillon.Shape, cards int) int {
+	n := 0
+	eachRequired(s, cards, func(slot) { n++ })
 	return n
 }
 
-// Needs lists the component keys of a template's places that need a value, in the order header, body, buttons.
+// Needs lists the component keys of a template's places that need a value, in the order header, body, buttons, cards.
 func Needs(t *carillon.Template) ([]string, error) {
 	s, err := ShapeOf(t)
 	if err != nil {
 		return nil, err
 	}
-	return requiredKeys(s), nil
+	return Keys(s), nil
 }
 
-// requiredKeys lists the component keys of the places that need a value, in the order header, body, buttons.
-func requiredKeys(s *carillon.Shape) []string {
-	keys := make([]string, 0, requiredPlaces(s))
-	switch {
-	case s.HeaderVariable != "":
-		keys = append(keys, "header_text_0")
-	case s.HeaderFormat != "" && s.HeaderFormat != FormatText:
-		keys = append(keys, "header_"+strings.ToLower(s.HeaderFormat))
-	}
-	for i := range s.Markers {
-		keys = append(keys, "body_text_"+strconv.Itoa(i))
-	}
-	for i := range s.Buttons {
-		if s.Buttons[i].Variable {
-			keys = append(keys, "button_url_"+strconv.Itoa(i))
-		}
-	}
+// requiredKeys lists the component keys of the places that need a value.
+func requiredKeys(s *carillon.Shape, cards int) []string {
+	keys := []string{}
+	eachRequired(s, cards, func(x slot) { keys = append(keys, x.key()) })
 	return keys
 }
 

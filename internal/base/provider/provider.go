@@ -23,13 +23,25 @@ type Content struct {
 	MediaURL   string   // if the header is media
 	Body       []string // in the order of the distinct markers in the body
 	Buttons    []ButtonValue
+	Location   *Location // if the header is a location
+	Product    *Product  // if the header is a product
+	OfferEnds  int64     // milliseconds since 1970, if the template is an offer that shows its end
+	Cards      []Content // of a carousel
 }
 
-// ButtonValue fills the URL suffix or the quick-reply payload of one button.
+// ButtonValue fills one button.
 type ButtonValue struct {
-	Index int    // position in the template's buttons
-	Kind  string // url or quick_reply
-	Value string
+	Index    int    // position in the template's buttons
+	Kind     string // url, quick_reply, copy_code, catalog, mpm, flow or voice_call
+	Value    string // suffix of a URL, one-time code, payload, coupon code, thumbnail's product, or a flow's token
+	Products string // mpm: sections of products, see content.ParseSections
+	Data     string // flow: a JSON object
+	Minutes  int    // voice_call: how long the button works; 0 for the channel's default
+}
+
+// Location is the place of a header, in degrees.
+type Location struct {
+	Latitude, Longitude, Name, Address string
 }
 
 // Verdict classifies a provider's response.

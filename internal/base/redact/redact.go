@@ -25,6 +25,9 @@ var secretEndings = []string{
 	"cookie", "credential", "credentials", "signature", "recoverycode", "recoverycodes", "passwordhash",
 }
 
+// oneTime matches the keys of values that may be one-time codes, button_url_N.
+var oneTime = regexp.MustCompile(`^buttonurl[0-9]+$`)
+
 // Name reports whether a field of that name contains a secret. In a dotted name, such as contact.password, the last
 // part decides.
 func Name(name string) bool {
@@ -37,7 +40,7 @@ func Name(name string) bool {
 		}
 		return r
 	}, strings.ToLower(name))
-	if secretNames[plain] {
+	if secretNames[plain] || oneTime.MatchString(plain) {
 		return true
 	}
 	for _, ending := range secretEndings {

@@ -269,7 +269,7 @@ func (n *Notify) checkContent(
 	if err != nil {
 		return nil, err
 	}
-	to.TemplateID = t.ID
+	to.TemplateID, to.Secret = t.ID, content.Secret(t)
 	if err := req.CheckAgainst(t); err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func bound(ctx context.Context, s *store.Store, x *messages.Notification, lines 
 		return nil, nil
 	}
 	whole, err := s.Notifications.Load(ctx, carillon.SeqOf(x.ID))
-	if err != nil || whole.Body == "" {
+	if err != nil || whole.Body == "" || whole.Secret {
 		return nil, err
 	}
 	b := &chats.Bound{Event: x.Labels.Event, NotificationID: x.ID, Language: strings.ReplaceAll(x.Labels.Language, "_", "-")}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/base/content"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
 	"carillon/internal/queue"
@@ -79,6 +80,9 @@ func (w *worker) deliver(ctx context.Context, j *attempt) queue.Done {
 		return w.later(j, fmt.Errorf("load: %w", err), now)
 	}
 	j.of = e.n
+	if e.req == nil {
+		return ended(j, carillon.ReasonExpired, "the request with the one-time code was deleted after a day", now)
+	}
 	if done, stop := w.unwanted(ctx, j, e, now); stop {
 		return done
 	}
@@ -164,13 +168,13 @@ func (w *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Tim
 	if j.Attempt-j.Forgiven > 1 && now.Sub(since) > timeToLive {
 		return nil, ended(j, carillon.ReasonExpired, "could not be sent within its time to live", now), true
 	}
-	content, err := e.req.Content(t, j.key.N())
+	c, err := e.req.Content(t, j.key.N())
 	if err != nil {
 		return nil, ended(j, carillon.ReasonTemplateRejected, "the template has changed since the request was accepted", now), true
 	}
-	m.Template, m.Content = t, content
-	if content.MediaURL != "" && j.sender.MediaCheck == "full" && w.o.Media != nil {
-		if rejected, err := w.o.Media.CheckMedia(ctx, j.sender.CompanyID, t.Shape.HeaderFormat, content.MediaURL); err != nil {
+	m.Template, m.Content = t, c
+	if j.sender.MediaCheck == "full" && w.o.Media != nil {
+		if rejected, err := w.checkMedia(ctx, j, t.Shape, &c); err != nil {
 			if rejected || j.Attempt >= mediaTries && now.Sub(since) > mediaPatience {
 				return nil, ended(j, carillon.ReasonMediaRejected, err.Error(), now), true
 			}
@@ -178,6 +182,23 @@ func (w *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Tim
 		}
 	}
 	return m, queue.Done{}, false
+}
+
+// checkMedia checks the files of the header and of the cards.
+func (w *worker) checkMedia(ctx context.Context, j *attempt, s *carillon.Shape, c *provider.Content) (rejected bool, err error) {
+	if c.MediaURL != "" {
+		if rejected, err := w.o.Media.CheckMedia(ctx, j.sender.CompanyID, s.HeaderFormat, c.MediaURL); err != nil {
+			return rejected, err
+		}
+	}
+	for i := range c.Cards {
+		if card := content.CardShape(s, i); card != nil {
+			if rejected, err := w.checkMedia(ctx, j, card, &c.Cards[i]); err != nil {
+				return rejected, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // template returns the message's template if it is approved. Otherwise the message is held or ends.

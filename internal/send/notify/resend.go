@@ -86,6 +86,8 @@ func (x Sent) resendable(ctx context.Context, n *messages.Notification, now time
 		return nil, nil, err
 	}
 	switch {
+	case n.Secret:
+		return nil, nil, carillon.InConflict("A one-time code is not sent again; send a new one")
 	case n.Body == "":
 		return nil, nil, carillon.InConflict("The request is not kept any more")
 	case len(as) >= maxResends:

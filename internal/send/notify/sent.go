@@ -114,7 +114,7 @@ func (x Sent) One(ctx context.Context, companyID, id string) (*Page, error) {
 	}
 	p := &Page{
 		Row: Row{View: v, Total: n.Total}, DueAt: instant(n.DueAt), DoneAt: instant(n.DoneAt), TemplateID: n.TemplateID,
-		Recipients: []Recipient{}, Kept: n.Body != "",
+		Recipients: []Recipient{}, Kept: n.Body != "" && !n.Secret,
 	}
 	l := linksOf(n.Notes)
 	p.ResendOf, p.ResentAs = l.of, l.as
@@ -168,13 +168,14 @@ type Request struct {
 	Body    string           `json:"body"`
 }
 
-// Request reads the original request of a notification. Errors: not_found, also if the request was deleted.
+// Request reads the original request of a notification. Errors: not_found, also if the request was deleted or holds
+// one-time codes.
 func (x Sent) Request(ctx context.Context, companyID, id string) (*Request, error) {
 	n, err := x.load(ctx, companyID, id)
 	if err != nil {
 		return nil, err
 	}
-	if n.Body == "" {
+	if n.Body == "" || n.Secret {
 		return nil, carillon.Absent("Request")
 	}
 	return &Request{n.Channel, n.Flat, n.Body}, nil

@@ -74,6 +74,9 @@ func SentAs(
 		if err != nil {
 			return "", err
 		}
+		if x.Secret { // a quotation is stored
+			return content.Mask, nil
+		}
 		shown, err := shownOf(ctx, s, x, templates, func(m *messages.Message) bool {
 			return identity.Has(lines, m.Number) && m.ProviderID == providerID
 		})

@@ -175,6 +175,9 @@ func (w *worker) load(ctx context.Context, seq carillon.Seq) (*entry, error) {
 		if err != nil {
 			return nil, "", err
 		}
+		if row.Body == "" {
+			return &entry{n: row}, key, nil
+		}
 		req, err := requestOf(row)
 		if err != nil {
 			return nil, "", err

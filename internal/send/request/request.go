@@ -8,6 +8,7 @@ package request
 
 import (
 	"iter"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -534,6 +535,5 @@ func (r *Request) Duplicates(t *carillon.Template) []bool {
 }
 
 func equal(c, o *provider.Content) bool {
-	return c.HeaderText == o.HeaderText && c.MediaURL == o.MediaURL &&
-		slices.Equal(c.Body, o.Body) && slices.Equal(c.Buttons, o.Buttons)
+	return reflect.DeepEqual(c, o)
 }

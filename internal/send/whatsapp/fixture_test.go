@@ -40,7 +40,7 @@ func kinds() []kind {
 		return carillon.Component{Type: content.TypeButtons, Buttons: b}
 	}
 	see := carillon.Button{Type: content.ButtonURL, Text: "Ver", URL: "https://ex.org/c/{{1}}", Example: []string{"https://ex.org/c/ab1"}}
-	return []kind{
+	return append([]kind{
 		{
 			"positional_text_header_buttons", template("order_update", "es_ES", content.Positional,
 				carillon.Component{
@@ -96,7 +96,7 @@ func kinds() []kind {
 			"without_variables", template("notice", "es", content.Positional, header("Aviso"), body("Cerramos el lunes.", nil)),
 			provider.Content{},
 		},
-	}
+	}, newerKinds()...)
 }
 
 func template(name, language, format string, components ...carillon.Component) carillon.Template {

@@ -73,7 +73,7 @@ func (c *Client) create(
 		method: http.MethodPost, path: a.wabaID + "/message_templates",
 		body: reviewBody{
 			Name: t.Name, Language: t.Language, Category: t.Category,
-			ParameterFormat: t.ParameterFormat, Components: components,
+			ParameterFormat: t.ParameterFormat, SendTTL: t.SendTTL, Components: components,
 		},
 	}, &made)
 	if errors.Is(err, errExists) {
@@ -111,7 +111,7 @@ func (c *Client) adopt(
 func (c *Client) edit(
 	ctx context.Context, a *account, t *carillon.Template, known node, components []carillon.Component,
 ) (string, carillon.TemplateStatus, error) {
-	body := reviewBody{Components: components}
+	body := reviewBody{SendTTL: t.SendTTL, Components: components}
 	if known.Status != "APPROVED" {
 		body.Category, body.ParameterFormat = t.Category, t.ParameterFormat
 	}

@@ -39,6 +39,26 @@ func TestReviewBodiesAreTheGoldenOnes(t *testing.T) {
 	}
 }
 
+func TestReviewBodiesOfNewerKindsAreTheGoldenOnes(t *testing.T) {
+	for _, k := range newerKinds() {
+		t.Run(k.golden, func(t *testing.T) {
+			var got string
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				b, _ := io.ReadAll(r.Body)
+				got = string(b)
+				_, _ = io.WriteString(w, `{"id":"900000001","status":"PENDING","category":"UTILITY"}`)
+			}))
+			t.Cleanup(s.Close)
+			if _, _, err := client(t, Options{}).Submit(t.Context(), senderAt(s.URL), &k.template); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(golden(t, "templates/"+k.golden), got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func kindOf(t *testing.T, name string) kind {
 	t.Helper()
 	for _, k := range kinds() {

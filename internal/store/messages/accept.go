@@ -51,6 +51,7 @@ type Notification struct {
 	Open       int
 	Scheduled  bool
 	Canceled   bool
+	Secret     bool // the body holds one-time codes: it is not shown, and deleted soon
 	CreatedAt  time.Time
 	DueAt      time.Time
 	MovedAt    time.Time // zero if it was not moved
@@ -426,14 +427,14 @@ func notificationBulk(suffix string) *db.Bulk {
 		"template_id:text",
 		"class:bigint", "campaign:text", "flat:boolean", "body:text", "notes:text", "total:bigint", "open:bigint",
 		"scheduled:boolean", "created_at:bigint", "due_at:bigint", "done_at:bigint",
-		"recipient_id:text", "name_template:text", "language:text", "agent_id:text", "name_event:text")
+		"recipient_id:text", "name_template:text", "language:text", "agent_id:text", "name_event:text", "secret:boolean")
 }
 
 func (n *Notification) addTo(b *db.Bulk) {
 	b.Add(int64(n.Seq()), n.ID, n.CompanyID, string(n.Channel), n.SenderUID, n.TemplateID, int64(n.Class), n.Campaign, n.Flat,
 		n.Body, n.Notes,
 		int64(n.Total), int64(n.Open), n.Scheduled, db.Millis(n.CreatedAt), db.Millis(n.DueAt), db.Millis(n.DoneAt),
-		n.Labels.RecipientID, n.Labels.TemplateName, n.Labels.Language, n.Labels.AgentID, n.Labels.Event)
+		n.Labels.RecipientID, n.Labels.TemplateName, n.Labels.Language, n.Labels.AgentID, n.Labels.Event, n.Secret)
 }
 
 // inOrder returns the admitted accepts of a batch, sorted by key: rows with ascending keys are appended to the table

@@ -14,7 +14,7 @@ import (
 )
 
 const notificationColumns = `id, company_id, channel, sender, template_id, class, campaign, flat, total, open, scheduled, canceled,
-	created_at, due_at, moved_at, done_at, recipient_id, name_template, language, agent_id, name_event, notes`
+	created_at, due_at, moved_at, done_at, recipient_id, name_template, language, agent_id, name_event, notes, secret`
 
 func scanNotification(scan db.Scan, more ...any) (*Notification, error) {
 	var n Notification
@@ -23,7 +23,7 @@ func scanNotification(scan db.Scan, more ...any) (*Notification, error) {
 	err := scan(append([]any{
 		&n.ID, &n.CompanyID, &n.Channel, &n.SenderUID, &n.TemplateID, &n.Class, &n.Campaign, &n.Flat, &n.Total, &n.Open,
 		&n.Scheduled, &n.Canceled,
-		&created, &due, &moved, &done, &l.RecipientID, &l.TemplateName, &l.Language, &l.AgentID, &l.Event, &n.Notes,
+		&created, &due, &moved, &done, &l.RecipientID, &l.TemplateName, &l.Language, &l.AgentID, &l.Event, &n.Notes, &n.Secret,
 	}, more...)...)
 	n.CreatedAt, n.DueAt, n.MovedAt, n.DoneAt = db.Instant(created), db.Instant(due), db.Instant(moved), db.Instant(done)
 	return &n, err

@@ -5,7 +5,7 @@
 // accepting is hardly slowed. It never deletes a notification that is not closed. Expired sessions are deleted by auth, rates
 // by limit.
 //
-//	round: keys ─▶ events ─▶ files ─▶ addresses ─▶ recorded changes and calls of the interface ─▶ quotas and counts (once a day)
+//	round: keys ─▶ requests with one-time codes ─▶ events ─▶ files ─▶ addresses ─▶ recorded changes and calls of the interface ─▶ quotas and counts (once a day)
 //	       ─▶ conversations and contacts, calls to lines, then notifications, company by company:
 //	       step, pause, step, pause … until nothing has expired
 //
@@ -39,6 +39,7 @@ const (
 	Jobs          = "bulk_jobs"
 	Changes       = "recorded_changes"
 	APICalls      = "api_calls"
+	Secrets       = "one_time_codes" // requests
 )
 
 // Options wire a Purge. The zero value works.
@@ -101,7 +102,7 @@ func (p *Purge) Run(ctx context.Context) error {
 func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	p.soon = false
 	parts := []func(ctx context.Context, now time.Time) (busy bool, err error){
-		p.keys, p.clean, p.events, p.files, p.addresses, p.inbound, p.phones, p.activity, p.daily, p.conversations, p.incoming, p.jobs,
+		p.keys, p.secrets, p.clean, p.events, p.files, p.addresses, p.inbound, p.phones, p.activity, p.daily, p.conversations, p.incoming, p.jobs,
 	}
 	for _, part := range parts {
 		if busy, err := part(ctx, now); busy || err != nil {
@@ -239,6 +240,15 @@ func (p *Purge) drop(ctx context.Context, what string, before time.Time) (busy b
 
 func (p *Purge) keys(ctx context.Context, now time.Time) (busy bool, err error) {
 	return p.drop(ctx, Keys, now)
+}
+
+// keepSecrets is the longest time for which a request with one-time codes is stored, less than a day with the pause
+// between rounds.
+const keepSecrets = 23 * time.Hour
+
+// secrets deletes the requests with one-time codes.
+func (p *Purge) secrets(ctx context.Context, now time.Time) (busy bool, err error) {
+	return p.steps(ctx, Secrets, func() (Purged, error) { return p.rows.DropSecrets(ctx, now.Add(-keepSecrets), p.pace.rows) })
 }
 
 // clean completes an erasure whose program ended early.

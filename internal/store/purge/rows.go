@@ -75,6 +75,26 @@ func (s *Store) drop(ctx context.Context, what string, most int, args ...any) (p
 	return p, db.Wrap(err, "delete "+name)
 }
 
+// DropSecrets deletes at most `most` requests with one-time codes: those that were due before an instant, and those whose
+// messages have ended, except of the sandbox, whose phones show them. The notifications and messages are kept.
+func (s *Store) DropSecrets(ctx context.Context, before time.Time, most int) (p Purged, err error) {
+	err = s.step(ctx, &p, func(ctx context.Context, tx *db.Tx) error {
+		if tx.DB().SQLite() { // overwrite the deleted bytes too
+			if _, err := tx.Exec(ctx, "PRAGMA secure_delete = ON"); err != nil {
+				return err
+			}
+			defer func() { _, _ = tx.Exec(context.WithoutCancel(ctx), "PRAGMA secure_delete = OFF") }()
+		}
+		n, err := tx.Exec(ctx, `UPDATE notification SET body = '', secret = FALSE WHERE seq IN (
+			SELECT seq FROM notification WHERE secret AND (due_at < $1 OR open + 0 = 0
+				AND NOT EXISTS (SELECT 1 FROM sender WHERE sender.uid = notification.sender AND provider = 'sandbox')) LIMIT $2)`,
+			db.Millis(before), most)
+		p.Rows, p.More = int(n), int(n) == most
+		return err
+	})
+	return p, db.Wrap(err, "delete requests with one-time codes")
+}
+
 // Next returns the next company, by id, with rows of a kind; "" if there is none.
 func (s *Store) Next(ctx context.Context, what, companyID string) (next string, err error) {
 	name, tables := "contacts", []string{"contact"}

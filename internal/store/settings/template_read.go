@@ -21,7 +21,7 @@ type TemplateRecord struct {
 }
 
 const templateColumns = `company_id, id, provider_id, sender, name, language, category, status, parameter_format, components,
-	reason, poll_at, claimed_until, created_at, updated_at`
+	reason, poll_at, claimed_until, created_at, updated_at, send_ttl`
 
 const (
 	templateSelect       = "SELECT " + templateColumns + " FROM template "
@@ -40,7 +40,7 @@ func scanTemplate(scan db.Scan) (*TemplateRecord, error) {
 	var components string
 	var poll, claimed, created, updated int64
 	err := scan(&r.CompanyID, &r.ID, &r.ProviderID, &r.SenderUID, &r.Name, &r.Language, &r.Category, &r.Status,
-		&r.ParameterFormat, &components, &r.Reason, &poll, &claimed, &created, &updated)
+		&r.ParameterFormat, &components, &r.Reason, &poll, &claimed, &created, &updated, &r.SendTTL)
 	if err != nil {
 		return nil, err
 	}

@@ -56,9 +56,10 @@ func insertTemplate(ctx context.Context, tx *configure.Tx, r *TemplateRecord) er
 		return fmt.Errorf("write components: %w", err)
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO template (`+templateColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
 		r.CompanyID, r.ID, r.ProviderID, r.SenderUID, r.Name, r.Language, r.Category, string(r.Status), r.ParameterFormat,
-		string(components), r.Reason, db.Millis(r.PollAt), db.Millis(r.ClaimedUntil), db.Millis(r.CreatedAt), db.Millis(r.UpdatedAt))
+		string(components), r.Reason, db.Millis(r.PollAt), db.Millis(r.ClaimedUntil), db.Millis(r.CreatedAt), db.Millis(r.UpdatedAt),
+		r.SendTTL)
 	if db.Duplicate(err) {
 		return carillon.InConflict("The sender has a template of this name and language")
 	}
@@ -224,10 +225,11 @@ func swapTemplate(ctx context.Context, tx *configure.Tx, read, next *TemplateRec
 		return false, fmt.Errorf("write components: %w", err)
 	}
 	n, err := tx.Exec(ctx, `UPDATE template SET provider_id = $6, name = $7, language = $8, category = $9, status = $10,
-		parameter_format = $11, components = $12, reason = $13, poll_at = $14, claimed_until = $15, updated_at = $16`+asRead,
+		parameter_format = $11, components = $12, reason = $13, poll_at = $14, claimed_until = $15, updated_at = $16, send_ttl = $17`+asRead,
 		read.CompanyID, read.ID, string(read.Status), db.Millis(read.UpdatedAt), db.Millis(read.ClaimedUntil),
 		next.ProviderID, next.Name, next.Language, next.Category, string(next.Status), next.ParameterFormat,
-		string(components), next.Reason, db.Millis(next.PollAt), db.Millis(next.ClaimedUntil), db.Millis(next.UpdatedAt))
+		string(components), next.Reason, db.Millis(next.PollAt), db.Millis(next.ClaimedUntil), db.Millis(next.UpdatedAt),
+		next.SendTTL)
 	if db.Duplicate(err) {
 		return false, carillon.InConflict("The sender has another template of this name and language")
 	}
@@ -259,19 +261,19 @@ func PutTemplate(ctx context.Context, tx *configure.Tx, x *carillon.Template, no
 		poll = db.Millis(now.Add(time.Minute))
 	}
 	written, err := tx.Exec(ctx, `INSERT INTO template (company_id, id, provider_id, sender, name, language, category, status,
-		parameter_format, components, reason, poll_at, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)
+		parameter_format, components, reason, poll_at, created_at, updated_at, send_ttl)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14)
 		ON CONFLICT (sender, name, language) DO UPDATE SET category = excluded.category, components = excluded.components,
-		parameter_format = excluded.parameter_format, updated_at = CASE WHEN template.updated_at < excluded.updated_at
+		parameter_format = excluded.parameter_format, send_ttl = excluded.send_ttl, updated_at = CASE WHEN template.updated_at < excluded.updated_at
 			THEN excluded.updated_at ELSE template.updated_at + 1 END,
 		status = CASE WHEN template.provider_id = '' THEN excluded.status ELSE template.status END,
 		reason = CASE WHEN template.provider_id = '' THEN excluded.reason ELSE template.reason END,
 		poll_at = CASE WHEN template.provider_id = '' THEN excluded.poll_at ELSE template.poll_at END
 		WHERE template.category <> excluded.category OR template.components <> excluded.components
-		OR template.parameter_format <> excluded.parameter_format
+		OR template.parameter_format <> excluded.parameter_format OR template.send_ttl <> excluded.send_ttl
 		OR template.provider_id = '' AND template.status <> excluded.status`,
 		x.CompanyID, x.ID, x.ProviderID, x.SenderUID, x.Name, x.Language, x.Category, string(x.Status), x.ParameterFormat,
-		string(components), x.Reason, poll, db.Millis(now))
+		string(components), x.Reason, poll, db.Millis(now), x.SendTTL)
 	if err != nil {
 		return fmt.Errorf("put template: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/base/content"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/provider"
@@ -93,6 +94,8 @@ type bubble struct {
 	Header  *bubbleHeader  `json:"header,omitempty"`
 	Footer  string         `json:"footer,omitempty"`
 	Buttons []bubbleButton `json:"buttons,omitempty"`
+	Offer   *bubbleOffer   `json:"offer,omitempty"`
+	Cards   []bubbleCard   `json:"cards,omitempty"`
 	Choices []string       `json:"choices,omitempty"`
 	Sources []chats.Source `json:"sources,omitempty"`
 	File    *chats.File    `json:"file,omitempty"`
@@ -105,6 +108,33 @@ type bubbleHeader struct {
 	Format string `json:"format"`
 	Text   string `json:"text,omitempty"`
 	URL    string `json:"url,omitempty"`
+
+	Place   *bubblePlace      `json:"place,omitempty"`
+	Product *provider.Product `json:"product,omitempty"`
+}
+
+type bubblePlace struct {
+	Latitude  string `json:"latitude"`
+	Longitude string `json:"longitude"`
+	Name      string `json:"name"`
+	Address   string `json:"address"`
+}
+
+type bubbleOffer struct {
+	Text   string `json:"text"`
+	EndsAt string `json:"ends_at,omitempty"`
+}
+
+// bubbleCard is a card of a carousel.
+type bubbleCard struct {
+	Header  *bubbleHeader  `json:"header,omitempty"`
+	Text    string         `json:"text"`
+	Buttons []bubbleButton `json:"buttons,omitempty"`
+}
+
+type bubbleSection struct {
+	Title    string   `json:"title"`
+	Products []string `json:"products"`
 }
 
 type bubbleButton struct {
@@ -113,6 +143,9 @@ type bubbleButton struct {
 	URL     string `json:"url,omitempty"`
 	Phone   string `json:"phone,omitempty"`
 	Payload string `json:"payload,omitempty"`
+	Code    string `json:"code,omitempty"` // that the button copies
+
+	Sections []bubbleSection `json:"sections,omitempty"` // of products
 }
 
 // holder identifies the owner of a phone: a number, or a person with a username whose number the company does not
@@ -201,13 +234,40 @@ func (x Handset) show(r *http.Request, by member.Member) (screen, error) {
 // bubbleOf returns a template message as shown on the phone.
 func bubbleOf(m *notify.Shown) bubble {
 	b := bubble{ID: m.ProviderID, Kind: "template", Text: m.Body, Footer: m.Footer, At: carillon.FormatTime(m.At), at: m.At}
-	if m.HeaderFormat != "" {
-		b.Header = &bubbleHeader{m.HeaderFormat, m.Header, m.MediaURL}
+	b.Header, b.Buttons = headerOf(m.Rendered), buttonsOf(m.Rendered)
+	if m.Offer != "" {
+		b.Offer = &bubbleOffer{Text: m.Offer}
+		if !m.OfferEnds.IsZero() {
+			b.Offer.EndsAt = carillon.FormatTime(m.OfferEnds)
+		}
 	}
-	for _, y := range m.Buttons {
-		b.Buttons = append(b.Buttons, bubbleButton(y))
+	for i := range m.Cards {
+		card := &m.Cards[i]
+		b.Cards = append(b.Cards, bubbleCard{headerOf(card), card.Body, buttonsOf(card)})
 	}
 	return b
+}
+
+func headerOf(m *content.Rendered) *bubbleHeader {
+	if m.HeaderFormat == "" {
+		return nil
+	}
+	h := &bubbleHeader{Format: m.HeaderFormat, Text: m.Header, URL: m.MediaURL, Product: m.Product}
+	if m.Location != nil {
+		h.Place = (*bubblePlace)(m.Location)
+	}
+	return h
+}
+
+func buttonsOf(m *content.Rendered) (all []bubbleButton) {
+	for _, y := range m.Buttons {
+		b := bubbleButton{Type: y.Type, Text: y.Text, URL: y.URL, Phone: y.Phone, Payload: y.Payload, Code: y.Code}
+		for _, s := range y.Sections {
+			b.Sections = append(b.Sections, bubbleSection(s))
+		}
+		all = append(all, b)
+	}
+	return all
 }
 
 // said returns the turns of the owner's conversation that the phone shows: the owner's, and the delivered replies.

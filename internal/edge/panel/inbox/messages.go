@@ -355,6 +355,9 @@ func renderedOf(t *carillon.Template, req *request.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if content.Secret(t) { // the text stays in the conversation
+		c = content.Masked(&c)
+	}
 	shown, err := content.Render(t, &c)
 	if err != nil {
 		return "", err

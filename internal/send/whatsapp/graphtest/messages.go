@@ -8,16 +8,11 @@ import (
 	"io"
 	"net/http"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"carillon"
-	"carillon/internal/base/content"
 )
 
 //go:embed message.schema.json
@@ -54,12 +49,32 @@ type component struct {
 	SubType    string      `json:"sub_type"`
 	Index      string      `json:"index"`
 	Parameters []parameter `json:"parameters"`
+	Cards      []sentCard  `json:"cards"`
+}
+
+type sentCard struct {
+	Index      int         `json:"card_index"`
+	Components []component `json:"components"`
 }
 
 type parameter struct {
-	Type string `json:"type"`
-	Name string `json:"parameter_name"`
-	Text string `json:"text"`
+	Type    string `json:"type"`
+	Name    string `json:"parameter_name"`
+	Text    string `json:"text"`
+	Payload string `json:"payload"`
+	Action  *struct {
+		Thumbnail string          `json:"thumbnail_product_retailer_id"`
+		Sections  []sentSection   `json:"sections"`
+		FlowToken string          `json:"flow_token"`
+		FlowData  json.RawMessage `json:"flow_action_data"`
+	} `json:"action"`
+}
+
+type sentSection struct {
+	Title string `json:"title"`
+	Items []struct {
+		ID string `json:"product_retailer_id"`
+	} `json:"product_items"`
 }
 
 var (
@@ -135,92 +150,4 @@ func (s *Server) check(body []byte, m *message) *Error {
 		return e
 	}
 	return checkComponents(t, m.Template.Components)
-}
-
-// place is a part of a template that takes one component of a message, with parameters of one type.
-type place struct {
-	subType  string   // for a button
-	kind     string   // type of the parameters
-	names    []string // of the parameters; positional ones are only counted
-	optional bool
-}
-
-// places returns the places of a template, by type and index of the component.
-func places(t *carillon.Template) map[string]place {
-	all := map[string]place{"body": {kind: "text", names: t.Shape.Markers, optional: len(t.Shape.Markers) == 0}}
-	switch f := t.Shape.HeaderFormat; {
-	case f == content.FormatText && t.Shape.HeaderVariable != "":
-		all["header"] = place{kind: "text", names: []string{t.Shape.HeaderVariable}}
-	case f == content.FormatText:
-		all["header"] = place{optional: true}
-	case f != "":
-		all["header"] = place{kind: strings.ToLower(f), names: []string{f}}
-	}
-	for i, b := range t.Shape.Buttons {
-		at := "button" + strconv.Itoa(i)
-		switch {
-		case b.Variable:
-			all[at] = place{subType: "url", kind: "text", names: []string{at}}
-		case b.Type == content.ButtonQuickReply:
-			all[at] = place{subType: "quick_reply", kind: "payload", names: []string{at}, optional: true}
-		}
-	}
-	return all
-}
-
-// checkComponents matches each component with a place of the template.
-func checkComponents(t *carillon.Template, components []component) *Error {
-	left := places(t)
-	for _, c := range components {
-		at := c.Type + c.Index
-		p, ok := left[at]
-		if !ok {
-			return invalid("Unexpected component " + strconv.Quote(at))
-		}
-		delete(left, at)
-		if e := p.check(&c, c.Type != "button" && t.ParameterFormat == content.Named); e != nil {
-			return e
-		}
-	}
-	for at, p := range left {
-		if !p.optional {
-			return mismatch(at)
-		}
-	}
-	return nil
-}
-
-func (p *place) check(c *component, named bool) *Error {
-	switch {
-	case c.SubType != p.subType:
-		return wrongFormat(c)
-	case len(c.Parameters) != len(p.names):
-		return mismatch(c.Type + c.Index)
-	}
-	names := slices.Clone(p.names)
-	for _, given := range c.Parameters {
-		named := named && given.Type == "text"
-		at := slices.Index(names, given.Name)
-		switch {
-		case given.Type != p.kind, !named && given.Name != "":
-			return wrongFormat(c)
-		case c.Type != "button" && badSpace.MatchString(given.Text):
-			return &Error{
-				HTTP: 400, Code: 132018, Message: "Param text cannot have new-line/tab characters or more than 4 consecutive spaces",
-			}
-		case named && at < 0:
-			return invalid("Parameter name is missing or unknown")
-		case named:
-			names = slices.Delete(names, at, at+1)
-		}
-	}
-	return nil
-}
-
-func mismatch(at string) *Error {
-	return &Error{HTTP: 400, Code: 132000, Message: at + ": number of parameters differs"}
-}
-
-func wrongFormat(c *component) *Error {
-	return &Error{HTTP: 400, Code: 132012, Message: c.Type + c.Index + ": a parameter does not fit the template"}
 }

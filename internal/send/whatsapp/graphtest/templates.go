@@ -105,7 +105,10 @@ func (ts *templates) TemplateID(name, language string) string {
 func view(t *carillon.Template) map[string]any {
 	v := map[string]any{
 		"id": t.ProviderID, "name": t.Name, "language": t.Language, "status": t.Status, "category": t.Category,
-		"parameter_format": t.ParameterFormat, "components": t.Components,
+		"parameter_format": t.ParameterFormat, "components": listed(t),
+	}
+	if t.SendTTL != 0 {
+		v["message_send_ttl_seconds"] = t.SendTTL
 	}
 	if t.Reason != "" {
 		v["rejected_reason"] = t.Reason
@@ -113,14 +116,49 @@ func view(t *carillon.Template) map[string]any {
 	return v
 }
 
+// listed returns a template's components as the channel lists them: a sample's handle as an address, and the button of
+// a one-time code as a URL, below the channel's texts.
+func listed(t *carillon.Template) []carillon.Component {
+	all := slices.Clone(t.Components)
+	for i := range all {
+		c := &all[i]
+		if c.Example != nil && len(c.Example.HeaderHandle) > 0 {
+			c.Example = &carillon.ComponentExample{HeaderHandle: []string{"https://scontent.example.com/" + strconv.Itoa(i) + "?oe=1"}}
+		}
+		switch {
+		case t.Category != "AUTHENTICATION":
+		case c.Type == "BODY" && c.Text == "":
+			c.Text = "*{{1}}* is your verification code."
+			if c.AddSecurityRecommendation {
+				c.Text += " For your security, do not share this code."
+			}
+			c.Example = &carillon.ComponentExample{BodyText: [][]string{{"123456"}}}
+		case c.Type == "FOOTER" && c.Text == "":
+			c.Text = "This code expires in " + strconv.Itoa(c.CodeExpirationMinutes) + " minutes."
+		case c.Type == "BUTTONS":
+			c.Buttons = slices.Clone(c.Buttons)
+			for k := range c.Buttons {
+				if b := &c.Buttons[k]; b.Type == "OTP" {
+					address := "https://www.whatsapp.com/otp/code/?otp_type=" + b.OTPType + "&code=otp"
+					*b = carillon.Button{
+						Type: "URL", Text: cmp.Or(b.Text, "Copy code"), URL: address + "{{1}}", Example: []string{address + "123456"},
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
 var nameForm = regexp.MustCompile(`^[a-z0-9_]{1,512}$`)
 
 type templateBody struct {
-	Name            string               `json:"name"`
-	Language        string               `json:"language"`
-	Category        string               `json:"category"`
-	ParameterFormat string               `json:"parameter_format"`
-	Components      []carillon.Component `json:"components"`
+	Name            string          `json:"name"`
+	Language        string          `json:"language"`
+	Category        string          `json:"category"`
+	ParameterFormat string          `json:"parameter_format"`
+	SendTTL         *int            `json:"message_send_ttl_seconds"`
+	Components      json.RawMessage `json:"components"`
 }
 
 func (ts *templates) create(w http.ResponseWriter, _ *http.Request, body []byte) *Error {
@@ -130,10 +168,8 @@ func (ts *templates) create(w http.ResponseWriter, _ *http.Request, body []byte)
 	if err := strict(body, &b); err != nil {
 		return invalid(err.Error())
 	}
-	t := &carillon.Template{
-		Name: b.Name, Language: b.Language, Category: b.Category, ParameterFormat: b.ParameterFormat, Components: b.Components,
-	}
-	if e := ts.review(t); e != nil {
+	t := &carillon.Template{Name: b.Name, Language: b.Language, Category: b.Category, ParameterFormat: b.ParameterFormat}
+	if e := ts.review(t, &b); e != nil {
 		return e
 	}
 	if ts.find(b.Name, b.Language) != nil {
@@ -160,7 +196,7 @@ func refusal(subcode int, reason string) *Error {
 }
 
 // review checks the format, names and samples of a created or edited template, and sets its status.
-func (ts *templates) review(t *carillon.Template) *Error {
+func (ts *templates) review(t *carillon.Template, b *templateBody) *Error {
 	switch {
 	case !nameForm.MatchString(t.Name):
 		return invalid("name must be lower case letters, digits and underscores")
@@ -169,52 +205,29 @@ func (ts *templates) review(t *carillon.Template) *Error {
 	case !slices.Contains([]string{"MARKETING", "UTILITY", "AUTHENTICATION"}, t.Category):
 		return invalid("category must be one of MARKETING, UTILITY, AUTHENTICATION")
 	}
+	var parts []part
+	if err := strict(b.Components, &parts); err != nil {
+		return invalid("components: " + err.Error())
+	}
+	if err := json.Unmarshal(b.Components, &t.Components); err != nil {
+		return invalid("components: " + err.Error())
+	}
+	t.Shape = nil
 	if err := content.Compile(t); err != nil {
 		return refusal(2388073, err.Error())
 	}
-	for i := range t.Components {
-		if c := &t.Components[i]; !sampled(t, c) {
-			return refusal(2388043, "The "+strings.ToLower(c.Type)+" lacks a sample for each of its variables.")
-		}
+	d := draft{category: t.Category, named: t.ParameterFormat == content.Named, parts: parts}
+	if e := d.review(b.SendTTL); e != nil {
+		return e
+	}
+	if b.SendTTL != nil {
+		t.SendTTL = *b.SendTTL
 	}
 	t.Status, t.Reason = "PENDING", ""
 	if ts.autoApprove {
 		t.Status = approved
 	}
 	return nil
-}
-
-// sampled reports whether a component has a sample for each of its variables, or of its media.
-func sampled(t *carillon.Template, c *carillon.Component) bool {
-	var ex carillon.ComponentExample
-	if c.Example != nil {
-		ex = *c.Example
-	}
-	named := t.ParameterFormat == content.Named
-	switch {
-	case c.Type == content.TypeHeader && t.Shape.HeaderFormat != content.FormatText:
-		return len(ex.HeaderHandle) == 1 && ex.HeaderHandle[0] != "" && !strings.Contains(ex.HeaderHandle[0], "://")
-	case c.Type == content.TypeHeader && t.Shape.HeaderVariable != "" && named:
-		return namesAre(ex.HeaderTextNamedParams, []string{t.Shape.HeaderVariable})
-	case c.Type == content.TypeHeader && t.Shape.HeaderVariable != "":
-		return len(ex.HeaderText) == 1
-	case c.Type == content.TypeBody && len(t.Shape.Markers) > 0 && named:
-		return namesAre(ex.BodyTextNamedParams, t.Shape.Markers)
-	case c.Type == content.TypeBody && len(t.Shape.Markers) > 0:
-		return len(ex.BodyText) == 1 && len(ex.BodyText[0]) == len(t.Shape.Markers)
-	}
-	for i, b := range c.Buttons {
-		if t.Shape.Buttons[i].Variable && len(b.Example) != 1 {
-			return false
-		}
-	}
-	return true
-}
-
-func namesAre(given []carillon.NamedExample, names []string) bool {
-	return slices.EqualFunc(given, names, func(g carillon.NamedExample, n string) bool {
-		return g.ParamName == n && g.Example != ""
-	})
 }
 
 func (ts *templates) list(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
@@ -287,10 +300,10 @@ func (ts *templates) edit(w http.ResponseWriter, r *http.Request, body []byte) *
 		return refusal(2388025, "The category of an approved template cannot change.")
 	}
 	next := *t
-	next.Components, next.Shape = b.Components, nil
+	next.Components = nil
 	next.Category = cmp.Or(b.Category, t.Category)
 	next.ParameterFormat = cmp.Or(b.ParameterFormat, t.ParameterFormat)
-	if e := ts.review(&next); e != nil {
+	if e := ts.review(&next, &b); e != nil {
 		return e
 	}
 	*t = next
