@@ -37,6 +37,7 @@ const (
 	ReasonMediaRejected     Reason = "media_rejected"      // unreachable, private, wrong type, too large, too long
 	ReasonProviderRefused   Reason = "provider_refused"    // the provider refused this message permanently
 	ReasonUndeliverable     Reason = "undeliverable"       // the number cannot be reached on this channel
+	ReasonNumberRequired    Reason = "number_required"     // the channel sends such a message to numbers only, and the recipient is an id
 	ReasonRecipientOptedOut Reason = "recipient_opted_out" // the recipient opted out of such messages at the channel
 	ReasonChannelLimited    Reason = "channel_limited"     // the channel declined, to limit what its users receive
 	ReasonTemplateRejected  Reason = "template_rejected"   // template missing, disabled or changed since acceptance

@@ -37,6 +37,7 @@ type EventData struct {
 	ConversationID string `json:"conversation_id"`
 	TemplateID     string `json:"template_id"`
 	Number         string `json:"number"`
+	UserID         string `json:"user_id"` // the channel's id of the recipient, for a message without a number
 	Campaign       string `json:"campaign"`
 	SenderID       string `json:"sender_id"`
 	Status         string `json:"status"`

@@ -25,6 +25,7 @@ const (
 // Contact is a recipient. Fields are additional values for placeholders such as {{order}}.
 type Contact struct {
 	Number    string // international, digits only
+	UserID    string // the channel's id of a person, if the number is not known; not for calls
 	Name      string
 	FirstName string
 	LastName  string
@@ -39,7 +40,7 @@ func (c Contact) MarshalJSON() ([]byte, error) {
 		all = map[string]string{}
 	}
 	for name, value := range map[string]string{
-		"number": c.Number, "name": c.Name, "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email,
+		"number": c.Number, "user_id": c.UserID, "name": c.Name, "first_name": c.FirstName, "last_name": c.LastName, "email": c.Email,
 	} {
 		if value != "" {
 			all[name] = value
@@ -160,7 +161,8 @@ type Moment struct {
 // Recipient is the result for one recipient.
 type Recipient struct {
 	MessageID  string               `json:"message_id"`
-	Number     string               `json:"number"`
+	Number     string               `json:"number"`  // empty if the message goes to an id
+	UserID     string               `json:"user_id"` // the channel's id of the person, for a message without a number
 	State      string               `json:"state"`
 	Reason     string               `json:"reason"`
 	ProviderID string               `json:"provider_id"`
@@ -192,7 +194,7 @@ func (c *Client) Notification(ctx context.Context, id string) (*Notification, er
 // Filter selects notifications. Empty fields do not filter.
 type Filter struct {
 	Campaign, Type, Channel, State string
-	Sender, Number                 string
+	Sender, Number, UserID         string    // of the line; of a recipient
 	From, To                       time.Time // accepted at or after From and before To
 	PageSize                       int       // rows per request, at most 100; default 100
 }
@@ -202,7 +204,8 @@ func (c *Client) Notifications(ctx context.Context, f Filter) iter.Seq2[Summary,
 	q := url.Values{}
 	for name, value := range map[string]string{
 		"campaign": f.Campaign, "type": f.Type, "channel": f.Channel, "state": f.State, "sender": f.Sender, "number": f.Number,
-		"from": instant(f.From), "to": instant(f.To),
+		"user_id": f.UserID,
+		"from":    instant(f.From), "to": instant(f.To),
 	} {
 		if value != "" {
 			q.Set(name, value)

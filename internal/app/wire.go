@@ -243,8 +243,9 @@ func (p *parts) wireSending(a *App) {
 	media := egress.NewProber(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate}, a.shares)
 	a.onClose(media.Close)
 	p.notify = notify.New(a.store, p.queue, notify.Options{
-		Senders: p.observer.Senders(map[string]notify.Sender{"whatsapp": p.whatsapp, "sandbox": p.sandbox}),
-		Denied:  a.cfg.CallsDenied, Media: media, Templates: p.catalog, Observer: p.observer, Drain: a.drainTime(), Log: a.log,
+		Senders:   p.observer.Senders(map[string]notify.Sender{"whatsapp": p.whatsapp, "sandbox": p.sandbox}),
+		Portfolio: portfolioOf,
+		Denied:    a.cfg.CallsDenied, Media: media, Templates: p.catalog, Observer: p.observer, Drain: a.drainTime(), Log: a.log,
 	})
 	p.catalog.OnApproved(p.notify.Release)
 	host, _ := os.Hostname()

@@ -6,7 +6,7 @@ type Schemas = components["schemas"];
 /** A template message to send: one contact, or 1 to 100 contacts. */
 export type Message = Exclude<
   Schemas["MessagingRequest"],
-  { "contact.number": string }
+  { "contact.number": string } | { "contact.user_id": string }
 >;
 /** A call to place. */
 export type VoiceCall = Exclude<
@@ -14,6 +14,7 @@ export type VoiceCall = Exclude<
   { "contact.number": string }
 >;
 export type Contact = Schemas["Contact"];
+export type CalledContact = Schemas["CalledContact"];
 export type Accepted = Schemas["Accepted"] & {
   /** An earlier request with the same key was accepted, and this is its response. */
   replayed: boolean;

@@ -82,6 +82,14 @@ func Of(address string) Key {
 	return User(address)
 }
 
+// Split returns an address as a number or as an id; the other is empty.
+func Split(address string) (number, userID string) {
+	if ValidUser(address) {
+		return "", address
+	}
+	return address, ""
+}
+
 // Kind is the source of an identity.
 type Kind string
 

@@ -11,7 +11,8 @@ import (
 // Outgoing is one message for a provider, with all placeholders filled.
 type Outgoing struct {
 	Ref      Ref
-	Number   string
+	Number   string // empty means use UserID
+	UserID   string // the channel's id of a person whose number is unknown
 	Class    carillon.Class
 	Template *carillon.Template
 	Content  Content

@@ -132,6 +132,9 @@ type Reply struct {
 	Choices  []string // at most 10
 	Language string   // BCP 47, for the texts around the choices
 	File     *ReplyFile
+	// AskNumber shows a button next to the text by which the person shares their number. The answer is a message with
+	// Shared.
+	AskNumber bool
 }
 
 // TypingFor is the time for which a messaging channel shows the typing indicator, unless a message comes.

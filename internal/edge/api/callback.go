@@ -299,6 +299,9 @@ func (s callbacks) linkIdentities(ctx context.Context, cb Callback, x *carillon.
 		if err != nil {
 			return err
 		}
+		if _, userID := identity.Split(number); userID != "" {
+			number = r.Number // that it was sent to an id does not tell the number, but the receipt may
+		}
 		if number != "" {
 			owner := &identity.Identity{Kind: identity.Person, Scope: cb.Portfolio(x), Key: identity.User(r.UserID)}
 			reports = append(reports, chats.Report{Number: number, As: r.Number, Person: owner})

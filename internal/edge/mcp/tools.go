@@ -17,7 +17,8 @@ import (
 type tools struct{ c *client.Client }
 
 type recipient struct {
-	Number string            `json:"number" jsonschema:"international, digits only, such as 34600111222"`
+	Number string            `json:"number,omitempty" jsonschema:"international, digits only, such as 34600111222"`
+	UserID string            `json:"user_id,omitempty" jsonschema:"the channel's id of a person whose number is not known; not for calls"`
 	Name   string            `json:"name,omitempty" jsonschema:"for {{name}} in values"`
 	Fields map[string]string `json:"fields,omitempty" jsonschema:"further values for placeholders, such as order for {{order}}"`
 }
@@ -62,7 +63,7 @@ type moveInput struct {
 }
 
 func contact(r recipient) client.Contact {
-	return client.Contact{Number: r.Number, Name: r.Name, Fields: r.Fields}
+	return client.Contact{Number: r.Number, UserID: r.UserID, Name: r.Name, Fields: r.Fields}
 }
 
 // sending adds the tools that send, or that change messages not yet sent.
@@ -157,6 +158,7 @@ type listInput struct {
 	State    string `json:"state,omitempty" jsonschema:"scheduled, in_progress, completed or canceled"`
 	Sender   string `json:"sender,omitempty" jsonschema:"id or number of the sender"`
 	Number   string `json:"number,omitempty" jsonschema:"of a recipient, digits only"`
+	UserID   string `json:"user_id,omitempty" jsonschema:"the channel's id of a recipient without a number"`
 	Since    string `json:"since,omitempty" jsonschema:"accepted at this instant or later, RFC 3339"`
 	Until    string `json:"until,omitempty" jsonschema:"accepted before this instant, RFC 3339"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"1 to 100 of the latest; 20 without it"`
@@ -196,7 +198,7 @@ func (t tools) reading(s *sdk.Server, key *client.Key) {
 }
 
 func (t tools) list(ctx context.Context, in listInput) (any, error) {
-	f := client.Filter{Campaign: in.Campaign, Type: in.Type, Channel: in.Channel, State: in.State, Sender: in.Sender, Number: in.Number}
+	f := client.Filter{Campaign: in.Campaign, Type: in.Type, Channel: in.Channel, State: in.State, Sender: in.Sender, Number: in.Number, UserID: in.UserID}
 	for _, x := range []struct {
 		name, text string
 		to         *time.Time

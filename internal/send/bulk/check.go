@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"carillon"
@@ -79,21 +80,20 @@ func (c *checking) batch(ctx context.Context, n int) (messages.JobCheck, error) 
 		return messages.JobCheck{}, err
 	}
 	bad := map[int]fault{}
-	numbers := make([]string, len(rows))
+	people := make([]identity.Key, len(rows)) // rows without a valid address have the zero key
 	for i, r := range rows {
-		number, cleaned, reason := cleanNumber(r.Cells[c.v.Settings.Number])
+		address, cleaned, reason := c.v.Settings.address(r)
 		if reason != "" {
 			bad[i] = fault{i, reason, carillon.Shorten(r.Cells[c.v.Settings.Number])}
 			continue
 		}
-		if numbers[i] = number; cleaned {
+		if people[i] = identity.Of(address); cleaned {
 			c.v.Result.Cleaned++
 		}
 	}
 	for _, f := range c.v.Settings.unfit(c.template, rows, bad) {
 		bad[f.I] = f
 	}
-	people := identity.Numbers(numbers...) // rows without a valid number have the zero key
 	suppressed := map[identity.Key]bool{}
 	if c.company.Suppresses {
 		if suppressed, err = c.x.o.Store.Suppressions.Suppressed(ctx, c.v.CompanyID, c.class, people); err != nil {
@@ -138,6 +138,19 @@ func faultsText(bad map[int]fault) string {
 	}
 	slices.SortFunc(list, func(a, b fault) int { return a.I - b.I })
 	return write(list)
+}
+
+// address returns the phone number of a row, or the channel's id of a person: in the column of numbers, or in that of ids if
+// there is no number. cleaned and fault are those of cleanNumber.
+func (s *Settings) address(r row) (address string, cleaned bool, fault string) {
+	cell := strings.TrimSpace(r.Cells[s.Number])
+	if column, there := s.Fields[userID]; there && cell == "" {
+		cell = strings.TrimSpace(r.Cells[column])
+	}
+	if identity.ValidUser(cell) {
+		return cell, false, ""
+	}
+	return cleanNumber(r.Cells[s.Number])
 }
 
 // cleanNumber returns the phone number in a cell and whether it had to be cleaned. fault is the reason if it is not a

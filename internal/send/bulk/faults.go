@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/content"
+	"carillon/internal/base/identity"
 	"carillon/internal/base/sheet"
 	"carillon/internal/store/messages"
 )
@@ -138,6 +139,7 @@ func (x *Jobs) WriteBad(ctx context.Context, v *View, to io.Writer) error {
 type Sample struct {
 	Line   int               `json:"line"`
 	Number string            `json:"number"`
+	UserID string            `json:"user_id,omitempty"` // the channel's id of a person, instead of a number
 	Values map[string]string `json:"values"`
 }
 
@@ -195,8 +197,9 @@ func (x *Jobs) goodOf(ctx context.Context, v *View, c messages.JobCheck) ([]row,
 // sample fills the template's values from a row. If the template has changed since the check and the row no longer
 // fits, the values stay empty.
 func (v *View) sample(t *carillon.Template, r row) Sample {
-	number, _, _ := cleanNumber(r.Cells[v.Settings.Number])
-	s := Sample{r.Line, number, map[string]string{}}
+	address, _, _ := v.Settings.address(r)
+	number, userID := identity.Split(address)
+	s := Sample{r.Line, number, userID, map[string]string{}}
 	req, err := v.Settings.fits(t, []row{r})
 	if err != nil {
 		return s

@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/content"
+	"carillon/internal/base/identity"
 	"carillon/internal/base/schedule"
 	"carillon/internal/base/sheet"
 	"carillon/internal/send/request"
@@ -51,10 +52,14 @@ func (s *Settings) draft(rows []row, scheduled bool) *request.Draft {
 	used := s.used()
 	contacts := make([]map[string]string, len(rows))
 	for i, r := range rows {
-		number, _, _ := cleanNumber(r.Cells[s.Number])
+		address, _, _ := s.address(r)
+		number, id := identity.Split(address)
 		c := map[string]string{"number": number}
+		if id != "" {
+			c = map[string]string{userID: id}
+		}
 		for key, column := range used {
-			if text := r.Cells[column]; text != "" {
+			if text := r.Cells[column]; text != "" && (key != userID || id == "") {
 				c[key] = text
 			}
 		}

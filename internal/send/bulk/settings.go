@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/content"
+	"carillon/internal/base/identity"
 	"carillon/internal/base/sheet"
 )
 
@@ -86,12 +87,16 @@ var names = map[string][]string{
 	"last_name":  {"lastname", "last", "surname", "familyname", "apellido", "apellidos", "sobrenome", "apelido"},
 	"name":       {"name", "fullname", "nombrecompleto", "nomecompleto", "contact", "contacto", "contato"},
 	"email":      {"email", "mail", "correo", "correoelectronico"},
+	userID:       {"userid", "whatsappid", "bsuid"},
 }
 
 // contactFields are the fields of every contact, in the order in which columns are assigned to them.
 //
 //nolint:gochecknoglobals // a constant table
-var contactFields = []string{"first_name", "last_name", "name", "email"}
+var contactFields = []string{"first_name", "last_name", "name", "email", userID}
+
+// userID is the field of the channel's id of a person, which may stand in for a number.
+const userID = "user_id"
 
 // mapColumns assigns the columns to fields by their names.
 func (s *Settings) mapColumns() {
@@ -113,7 +118,7 @@ func (s *Settings) mapColumns() {
 		s.Number = slices.IndexFunc(s.Columns, func(c Column) bool { // recognized by its content
 			return len(c.Samples) > 0 && !slices.ContainsFunc(c.Samples, func(v string) bool {
 				_, _, fault := cleanNumber(v)
-				return fault != ""
+				return fault != "" && !identity.ValidUser(strings.TrimSpace(v))
 			})
 		})
 	}

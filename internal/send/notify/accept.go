@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"carillon"
@@ -261,6 +262,9 @@ func (n *Notify) checkContent(
 		}
 		return nil, mayCall(n.o.Denied, req.Contacts)
 	}
+	if err := n.ownIDs(ctx, c, sender, req); err != nil {
+		return nil, err
+	}
 	list, err := n.store.Templates.Templates(ctx, sender.UID)
 	if err != nil {
 		return nil, err
@@ -273,7 +277,41 @@ func (n *Notify) checkContent(
 	if err := req.CheckAgainst(t); err != nil {
 		return nil, err
 	}
+	if i := slices.IndexFunc(req.Contacts, needsNumber(t)); i >= 0 {
+		return nil, carillon.Invalid(req.ContactField(i, "number"), numberReason)
+	}
 	return req.Duplicates(t), nil
+}
+
+const (
+	codes        = "AUTHENTICATION" // the category of templates that the channel sends to numbers only
+	numberReason = "Templates of category AUTHENTICATION need a number: the channel sends no codes to a user_id"
+	scopeReason  = "This id is of another business account: a person has a different id for each, and a sender reaches only its own"
+)
+
+// needsNumber returns a check whether a template cannot be sent to a contact because it has no number.
+func needsNumber(t *carillon.Template) func(c request.Contact) bool {
+	return func(c request.Contact) bool { return t.Category == codes && c.Number == "" }
+}
+
+// ownIDs refuses ids that are known, but only from another business account than the sender's. Unknown ones may be the
+// sender's. Errors: validation_failed.
+func (n *Notify) ownIDs(ctx context.Context, c *carillon.Company, sender *carillon.Sender, req *request.Request) error {
+	var ids []string
+	for i := range req.Contacts {
+		if x := &req.Contacts[i]; x.Number == "" {
+			ids = append(ids, x.UserID)
+		}
+	}
+	if len(ids) == 0 || n.o.Portfolio == nil {
+		return nil
+	}
+	foreign, err := n.store.Contacts.ForeignIDs(ctx, c.ID, n.o.Portfolio(sender), ids)
+	if err != nil || len(foreign) == 0 {
+		return err
+	}
+	i := slices.IndexFunc(req.Contacts, func(x request.Contact) bool { return x.Number == "" && foreign[x.UserID] })
+	return carillon.InvalidValue(req.ContactField(i, "user_id"), scopeReason, req.Contacts[i].UserID)
 }
 
 // mayCall refuses contacts whose numbers are never called. Errors: limit_exceeded.
@@ -296,9 +334,9 @@ const deniedReason = "Numbers that begin so, such as those of premium-rate servi
 func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *request.Request, repeats []bool, a *messages.Accept) error {
 	var suppressed map[identity.Key]bool
 	if c.Suppresses {
-		people := make([]identity.Key, len(req.Contacts))
+		people := make([]identity.Key, 0, len(req.Contacts))
 		for i := range req.Contacts {
-			people[i] = identity.Number(req.Contacts[i].Number)
+			people = append(people, req.Contacts[i].Keys()...)
 		}
 		var err error
 		if suppressed, err = n.store.Suppressions.Suppressed(ctx, c.ID, req.Class, people); err != nil {
@@ -307,11 +345,11 @@ func (n *Notify) addMessages(ctx context.Context, c *carillon.Company, req *requ
 	}
 	a.Messages = make([]messages.NewMessage, len(req.Contacts))
 	for i := range req.Contacts {
-		m := messages.NewMessage{Number: req.Contacts[i].Number}
+		m := messages.NewMessage{Number: req.Contacts[i].Address()}
 		switch {
 		case repeats != nil && repeats[i]:
 			m.Skip = carillon.ReasonDuplicate
-		case suppressed[identity.Number(m.Number)]:
+		case slices.ContainsFunc(req.Contacts[i].Keys(), func(k identity.Key) bool { return suppressed[k] }):
 			m.Skip = carillon.ReasonSuppressed
 		default:
 			a.Notification.Open++

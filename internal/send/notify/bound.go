@@ -105,7 +105,7 @@ func bound(ctx context.Context, s *store.Store, x *messages.Notification, lines 
 		return b, nil //nolint:nilerr // accepted by an older version: omit the values
 	}
 	for i := range r.Contacts {
-		if identity.Has(lines, r.Contacts[i].Number) {
+		if c := &r.Contacts[i]; identity.Has(lines, c.Address()) || c.UserID != "" && identity.Has(lines, c.UserID) {
 			b.Values = r.Contacts[i].Fields()
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/base/identity"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/messages"
 )
@@ -17,7 +18,9 @@ type Reached struct {
 	NotificationID string           `json:"notification_id"`
 	N              int              `json:"n"`
 	Channel        carillon.Channel `json:"channel"`
-	Number         string           `json:"number"`
+	Number         string           `json:"number"`            // empty if the message goes to an id
+	UserID         string           `json:"user_id,omitempty"` // the channel's id of a person, instead of a number
+	Name           string           `json:"name,omitempty"`    // of a person without a number
 	State          carillon.State   `json:"state"`
 	Reason         carillon.Reason  `json:"reason,omitempty"`
 	Detail         string           `json:"detail,omitempty"`
@@ -137,13 +140,17 @@ func (x Sent) reached(ctx context.Context, found []*messages.Notification, from 
 			}
 		}
 	}
-	return all, nil
+	if len(found) == 0 {
+		return all, nil
+	}
+	return all, nameAll(ctx, x.Store, found[0].CompanyID, all, func(r *Reached) (string, *string) { return r.UserID, &r.Name })
 }
 
 func reachedByMessage(n *messages.Notification, m *messages.Message, now time.Time) Reached {
+	number, userID := identity.Split(m.Number)
 	return Reached{
-		NotificationID: n.ID, N: m.N, Channel: n.Channel, Number: m.Number, State: stateOf(n, m.Q, m.Rank, m.Attempts > 0, now),
-		Reason: m.Reason, Detail: m.Detail, Attempts: m.Attempts, CreatedAt: instant(n.CreatedAt), SentAt: instant(m.SentAt),
+		NotificationID: n.ID, N: m.N, Channel: n.Channel, Number: number, UserID: userID,
+		State: stateOf(n, m.Q, m.Rank, m.Attempts > 0, now), Reason: m.Reason, Detail: m.Detail, Attempts: m.Attempts, CreatedAt: instant(n.CreatedAt), SentAt: instant(m.SentAt),
 		DeliveredAt: instant(m.DeliveredAt), ReadAt: instant(m.ReadAt), EndedAt: instant(m.EndedAt),
 	}
 }

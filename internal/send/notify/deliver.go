@@ -138,12 +138,11 @@ func (w *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxLook)
 	defer cancel()
-	recipient := identity.Number(j.Number)
-	hit, err := w.store.Suppressions.Suppressed(ctx, c.ID, j.Class, []identity.Key{recipient})
+	hit, err := w.store.Suppressions.Suppressed(ctx, c.ID, j.Class, e.keys(j))
 	if err != nil {
 		return w.later(j, err, now), true
 	}
-	if !hit[recipient] {
+	if len(hit) == 0 {
 		return queue.Done{}, false
 	}
 	r := result(j, work.MoveDone, now)
@@ -153,13 +152,14 @@ func (w *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 
 // compose fills the template and checks the media.
 func (w *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Time) (*provider.Outgoing, queue.Done, bool) {
-	m := &provider.Outgoing{
-		Ref:    provider.Ref{NotificationID: j.id(), N: j.key.N(), Attempt: j.Attempt},
-		Number: j.Number, Class: j.Class,
-	}
+	m := &provider.Outgoing{Ref: provider.Ref{NotificationID: j.id(), N: j.key.N(), Attempt: j.Attempt}, Class: j.Class}
+	m.Number, m.UserID = identity.Split(j.Number)
 	t, done, stop := w.template(ctx, j, e, now)
 	if stop {
 		return nil, done, true
+	}
+	if m.Number == "" && t.Category == codes { // its category has changed since
+		return nil, ended(j, carillon.ReasonNumberRequired, numberReason, now), true
 	}
 	since := e.n.DueAt
 	if t.UpdatedAt.After(since) {
@@ -231,8 +231,8 @@ func (w *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 	now := time.Now()
 	switch o.Verdict {
 	case provider.Sent:
-		if o.Number != "" && !identity.Number(j.Number).Is(o.Number) {
-			if err := w.store.Contacts.Learn(ctx, j.sender.CompanyID, []chats.Report{{Number: j.Number, As: o.Number}}, now); err != nil {
+		if report, is := w.report(j, o.Number); is {
+			if err := w.store.Contacts.Learn(ctx, j.sender.CompanyID, []chats.Report{report}, now); err != nil {
 				// Only logged, because the message has been sent.
 				w.o.Log.WarnContext(ctx, "store the channel's form of a number", "notification", j.id(), "error", err)
 			}
@@ -277,6 +277,22 @@ func (w *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 		return retried(j, o, now)
 	}
 	return w.later(j, fmt.Errorf("verdict %d", o.Verdict), now)
+}
+
+// report returns what the channel's form of a recipient's number tells about the person: another form of the number, or
+// the number of an id.
+func (w *worker) report(j *attempt, as string) (r chats.Report, is bool) {
+	number, userID := identity.Split(j.Number)
+	switch {
+	case as == "":
+		return r, false
+	case userID == "":
+		return chats.Report{Number: number, As: as}, !identity.Number(number).Is(as)
+	case w.o.Portfolio == nil:
+		return r, false
+	}
+	owner := identity.Identity{Kind: identity.Person, Scope: w.o.Portfolio(j.sender), Key: identity.User(userID)}
+	return chats.Report{Number: as, Person: &owner}, true
 }
 
 func retried(j *attempt, o provider.Outcome, now time.Time) queue.Done {

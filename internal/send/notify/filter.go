@@ -26,6 +26,12 @@ func ReadFilter(ctx context.Context, s *store.Store, companyID string, q url.Val
 		}
 		f.Lines = identity.Numbers(number)
 	}
+	if id := q.Get("user_id"); id != "" {
+		if !identity.ValidUser(id) {
+			return f, false, carillon.BadFormat("user_id", id, "The channel's id of a person", "US.13491208655302741918")
+		}
+		f.Lines = append(f.Lines, identity.User(id))
+	}
 	if v := q.Get("type"); v != "" {
 		c, ok := carillon.ParseClass(v)
 		if !ok {

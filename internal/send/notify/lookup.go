@@ -19,10 +19,11 @@ type Hit struct {
 	ID     string `json:"id,omitempty"`
 	N      int    `json:"n"`
 	Number string `json:"number,omitempty"`
+	UserID string `json:"user_id,omitempty"` // the channel's id of a person, instead of a number
 }
 
 // LookUp finds a text among what a company has sent: the id of a notification, message or call, the provider's id of a
-// message, or the number of a recipient.
+// message, or the number or id of a recipient.
 func (x Sent) LookUp(ctx context.Context, companyID, text string) (Hit, error) {
 	text = strings.TrimSpace(text)
 	if id := strings.ToLower(text); carillon.ValidUUID(id) {
@@ -31,18 +32,27 @@ func (x Sent) LookUp(ctx context.Context, companyID, text string) (Hit, error) {
 	if ref, ok := refOf(text); ok {
 		return x.byID(ctx, companyID, ref.NotificationID, ref.N)
 	}
-	if number := number.Find(text); number != "" {
-		f := messages.Filter{Lines: identity.Numbers(number), Limit: 1}
+	if address := addressIn(text); address != "" {
+		f := messages.Filter{Lines: []identity.Key{identity.Of(address)}, Limit: 1}
 		found, next, err := x.Store.Notifications.List(ctx, companyID, f, time.Now())
 		if err != nil || len(found) == 0 && next == "" {
 			return Hit{}, err
 		}
-		return Hit{Kind: "number", Number: number}, nil
+		number, userID := identity.Split(address)
+		return Hit{Kind: "number", Number: number, UserID: userID}, nil
 	}
 	if strings.ContainsAny(text, " \t\r\n\x00") || len(text) < 8 || len(text) > 255 {
 		return Hit{}, nil
 	}
 	return x.byProviderID(ctx, companyID, text)
+}
+
+// addressIn returns the number that a text is, as people write it, or the channel's id of a person.
+func addressIn(text string) string {
+	if identity.ValidUser(text) {
+		return text
+	}
+	return number.Find(text)
 }
 
 // refOf parses the id of a message, with or without an attempt, also if it is part of a sandbox id.

@@ -68,6 +68,9 @@ type Options struct {
 	Templates Templates         // nil: templates are not paused
 	Observer  Observer          // may be nil
 	Denied    destination.Denied
+	// Portfolio returns the scope within which the channel's ids of people are valid for a sender. If nil, ids are neither
+	// checked nor linked with numbers.
+	Portfolio func(s *carillon.Sender) string
 	Drain     time.Duration // how long stopping waits for sends in flight
 	Log       *slog.Logger
 }

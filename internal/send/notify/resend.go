@@ -53,7 +53,8 @@ func linksOf(notes string) (l links) {
 // Resendable is a failed recipient, with whether the same message can be sent again.
 type Resendable struct {
 	N      int             `json:"n"`
-	Number string          `json:"number"`
+	Number string          `json:"number"`            // empty if the message goes to an id
+	UserID string          `json:"user_id,omitempty"` // the channel's id of a person, instead of a number
 	Name   string          `json:"name,omitempty"`
 	Reason carillon.Reason `json:"reason"`
 	Detail string          `json:"detail,omitempty"`
@@ -62,6 +63,8 @@ type Resendable struct {
 	// Caution is a reason against resending: may_repeat (an earlier message may have arrived), hopeless (a resend will
 	// very likely fail too).
 	Caution string `json:"caution,omitempty"`
+
+	address string // number or id
 }
 
 // channelPause is the period for which the channel accepts nothing more for a recipient that it limited.
@@ -104,15 +107,19 @@ func (x Sent) resendable(ctx context.Context, n *messages.Notification, now time
 		if m.Rank != rank.Failed && m.Rank != rank.FailedUnknown {
 			continue
 		}
-		r := Resendable{N: m.N, Number: m.Number, Reason: m.Reason, Detail: m.Detail}
+		r := Resendable{N: m.N, Reason: m.Reason, Detail: m.Detail, address: m.Number}
+		r.Number, r.UserID = identity.Split(m.Number)
 		if m.N < len(names) {
 			r.Name = names[m.N]
 		}
 		r.judge(m, now)
-		all, people = append(all, r), append(people, identity.Number(m.Number))
+		all, people = append(all, r), append(people, identity.Of(m.Number))
 	}
 	suppressed, err := x.Store.Suppressions.Suppressed(ctx, n.CompanyID, n.Class, people)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := nameAll(ctx, x.Store, n.CompanyID, all, func(r *Resendable) (string, *string) { return r.UserID, &r.Name }); err != nil {
 		return nil, nil, err
 	}
 	fates, err := x.sentAgain(ctx, n.CompanyID, as)
@@ -122,11 +129,11 @@ func (x Sent) resendable(ctx context.Context, n *messages.Notification, now time
 	for i := range all {
 		r := &all[i]
 		switch {
-		case fates[r.Number] == arrived:
+		case fates[r.address] == arrived:
 			r.Not = "resent"
-		case r.Not == "" && suppressed[identity.Number(r.Number)]:
+		case r.Not == "" && suppressed[identity.Of(r.address)]:
 			r.Not = "suppressed"
-		case fates[r.Number] == uncertain:
+		case fates[r.address] == uncertain:
 			r.Caution = "may_repeat"
 		}
 	}
@@ -160,7 +167,7 @@ func (r *Resendable) judge(m *messages.Message, now time.Time) {
 		}
 	case carillon.ReasonOutcomeUnknown:
 		r.Caution = "may_repeat"
-	case carillon.ReasonUndeliverable, carillon.ReasonProviderRefused, carillon.ReasonMediaRejected:
+	case carillon.ReasonUndeliverable, carillon.ReasonNumberRequired, carillon.ReasonProviderRefused, carillon.ReasonMediaRejected:
 		r.Caution = "hopeless"
 	default: // a resend may succeed
 	}
@@ -282,7 +289,7 @@ func (x Sent) Resend(ctx context.Context, companyID, id string, to Again, now ti
 		if at < 0 {
 			return nil, "", carillon.InvalidValue("recipients", "Recipients that failed", i)
 		}
-		numbers = append(numbers, all[at].Number)
+		numbers = append(numbers, all[at].address)
 		switch not := all[at].Not; {
 		case not == "resent" && to.Reached, not == "":
 		case not == "resent" && refused == nil:

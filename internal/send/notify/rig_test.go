@@ -71,17 +71,18 @@ func (p *fakeProvider) all() []sending {
 
 // rig is a store, a queue and a Notify, wired as in package app, with one company, one sender and one template.
 type rig struct {
-	t        *testing.T
-	store    *store.Store
-	notify   *notify.Notify
-	queue    *queue.Queue
-	provider *fakeProvider
-	company  *carillon.Company
-	sender   *carillon.Sender
-	template *carillon.Template
-	media    mediaFunc
-	accepted func(id string) // called for each stored notification
-	bus      *realtime.Bus   // carries wake-ups to other nodes; nil except in nodes_test.go
+	t         *testing.T
+	store     *store.Store
+	notify    *notify.Notify
+	queue     *queue.Queue
+	provider  *fakeProvider
+	company   *carillon.Company
+	sender    *carillon.Sender
+	template  *carillon.Template
+	media     mediaFunc
+	portfolio func(*carillon.Sender) string
+	accepted  func(id string) // called for each stored notification
+	bus       *realtime.Bus   // carries wake-ups to other nodes; nil except in nodes_test.go
 }
 
 type mediaFunc func(ctx context.Context, format, url string) (rejected bool, err error)
@@ -140,7 +141,7 @@ func newRig(t *testing.T, o store.Options, change func(r *rig)) *rig {
 	r.setUp()
 	log := slog.New(slog.DiscardHandler)
 	r.queue = queue.New(s, queue.Options{Log: log})
-	opts := notify.Options{Senders: map[string]notify.Sender{"test": r.provider}, Observer: observer{r}, Log: log}
+	opts := notify.Options{Senders: map[string]notify.Sender{"test": r.provider}, Observer: observer{r}, Log: log, Portfolio: r.portfolio}
 	if r.media != nil {
 		opts.Media = r.media
 	}

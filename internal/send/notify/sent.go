@@ -8,6 +8,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/content"
+	"carillon/internal/base/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/messages"
@@ -20,8 +21,10 @@ type Sent struct{ Store *store.Store }
 type Row struct {
 	*View
 	Total  int             `json:"total"`
-	Number string          `json:"number"`           // of the first recipient
-	Reason carillon.Reason `json:"reason,omitempty"` // of the only recipient
+	Number string          `json:"number"`            // of the first recipient
+	UserID string          `json:"user_id,omitempty"` // the channel's id of the first recipient, instead of a number
+	Name   string          `json:"name,omitempty"`    // of a first recipient without a number
+	Reason carillon.Reason `json:"reason,omitempty"`  // of the only recipient
 }
 
 // List returns a page of a company's notifications, newest first. next is the id after which the next page begins, ""
@@ -63,14 +66,18 @@ func (x Sent) rows(ctx context.Context, found []*messages.Notification) ([]Row, 
 	for i, n := range found {
 		rows[i] = rowOfNotification(n, views[i], first[n.Seq()], called[n.Seq()])
 	}
-	return rows, nil
+	if len(found) == 0 {
+		return rows, nil
+	}
+	return rows, nameAll(ctx, x.Store, found[0].CompanyID, rows, func(r *Row) (string, *string) { return r.UserID, &r.Name })
 }
 
 func rowOfNotification(n *messages.Notification, v *View, first messages.Opening, c *calls.Call) Row {
 	if c != nil {
 		first = messages.Opening{Number: c.Number, Reason: c.Reason}
 	}
-	r := Row{View: v, Total: n.Total, Number: first.Number}
+	r := Row{View: v, Total: n.Total}
+	r.Number, r.UserID = identity.Split(first.Number)
 	if n.Total == 1 {
 		r.Reason = first.Reason
 	}
@@ -133,8 +140,16 @@ func (x Sent) One(ctx context.Context, companyID, id string) (*Page, error) {
 		}
 		p.Recipients = append(p.Recipients, r)
 	}
+	if err := nameAll(ctx, x.Store, companyID, p.Recipients, func(r *Recipient) (string, *string) {
+		return r.UserID, &r.Name
+	}); err != nil {
+		return nil, err
+	}
 	if len(p.Recipients) > 0 {
-		p.Number = p.Recipients[0].Number
+		p.Number, p.UserID = p.Recipients[0].Number, p.Recipients[0].UserID
+		if p.Number == "" {
+			p.Row.Name = p.Recipients[0].Name
+		}
 	}
 	v.Recipients = nil
 	return p, nil
@@ -159,6 +174,23 @@ func namesOf(n *messages.Notification) []string {
 		names[i] = r.Contacts[i].Name()
 	}
 	return names
+}
+
+// nameAll gives the recipients without a number and a name those of their contacts.
+func nameAll[T any](ctx context.Context, s *store.Store, companyID string, all []T, of func(r *T) (userID string, name *string)) error {
+	var ids []string
+	for i := range all {
+		if id, name := of(&all[i]); id != "" && *name == "" {
+			ids = append(ids, id)
+		}
+	}
+	names, err := s.Contacts.NamesByID(ctx, companyID, ids)
+	for i := range all {
+		if id, name := of(&all[i]); id != "" && *name == "" {
+			*name = names[id]
+		}
+	}
+	return err
 }
 
 // Request is the original request.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/base/identity"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/messages"
@@ -42,7 +43,8 @@ type SenderView struct {
 // RecipientView is one recipient of a notification.
 type RecipientView struct {
 	MessageID  string           `json:"message_id"`
-	Number     string           `json:"number"`
+	Number     string           `json:"number"`            // empty if the message goes to an id
+	UserID     string           `json:"user_id,omitempty"` // the channel's id of a person, instead of a number
 	State      carillon.State   `json:"state"`
 	Reason     carillon.Reason  `json:"reason,omitempty"`
 	ProviderID string           `json:"provider_id,omitempty"`
@@ -201,8 +203,9 @@ func (x Sent) Find(ctx context.Context, companyID, id string, first, limit int) 
 }
 
 func recipientOf(x *messages.Notification, m *messages.Message, now time.Time) RecipientView {
+	number, userID := identity.Split(m.Number)
 	return RecipientView{
-		MessageID: x.ID + "." + strconv.Itoa(m.N), Number: m.Number, State: stateOf(x, m.Q, m.Rank, m.Attempts > 0, now),
+		MessageID: x.ID + "." + strconv.Itoa(m.N), Number: number, UserID: userID, State: stateOf(x, m.Q, m.Rank, m.Attempts > 0, now),
 		Reason: m.Reason, ProviderID: m.ProviderID, Attempts: m.Attempts, Times: timesOf(x, m, now),
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/cache"
+	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
 	"carillon/internal/queue"
 	"carillon/internal/queue/lane"
@@ -144,6 +145,14 @@ type entry struct {
 
 	mu      sync.Mutex
 	checked *carillon.Template // the last template that the request was found to fit
+}
+
+// keys returns the keys of an attempt's recipient: the address that it is sent to, and the id next to a number.
+func (e *entry) keys(j *attempt) []identity.Key {
+	if n := j.key.N(); n < len(e.req.Contacts) {
+		return e.req.Contacts[n].Keys()
+	}
+	return []identity.Key{identity.Of(j.Number)}
 }
 
 // fits checks the request again if the template has changed since the request was accepted.

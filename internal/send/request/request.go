@@ -7,6 +7,7 @@
 package request
 
 import (
+	"cmp"
 	"iter"
 	"reflect"
 	"slices"
@@ -40,6 +41,7 @@ const (
 	maxContacts = content.MaxRecipients
 
 	exampleNumber = "34600111222"
+	exampleUser   = "US.13491208655302741918"
 )
 
 // Request is a valid request to send. Its texts are slices of one copy of the body.
@@ -66,10 +68,23 @@ type Request struct {
 // Source returns the body as it is stored.
 func (r *Request) Source() string { return r.source }
 
-// Contact is one recipient of a request.
+// Contact is one recipient of a request. It has a number, or else the channel's id of a person without a known number.
 type Contact struct {
 	Number string
+	UserID string // also next to a number, if it has the form of an id
 	fields fields
+}
+
+// Address returns the number, or the id of a person without a number.
+func (c *Contact) Address() string { return cmp.Or(c.Number, c.UserID) }
+
+// Keys returns the keys of the contact's number and id.
+func (c *Contact) Keys() []identity.Key {
+	keys := []identity.Key{identity.Of(c.Address())}
+	if c.Number != "" && c.UserID != "" {
+		keys = append(keys, identity.User(c.UserID))
+	}
+	return keys
 }
 
 // Field returns the text of one field, including custom fields; numbers and booleans as spelled in the body. It
@@ -318,17 +333,37 @@ func (r *Request) checkField(name, text, index string) error {
 	return checkLength(contactField(index, name), text, maxCustom)
 }
 
-// addContact checks a contact's number and adds the contact.
+// addContact checks a contact's number, or the id in its place, and adds the contact.
 func (r *Request) addContact(all fields, index string) error {
 	number, _ := all.find("number")
-	switch field := "number"; {
-	case strings.TrimSpace(number) == "":
-		return carillon.Missing(contactField(index, field))
-	case !carillon.ValidNumber(number):
-		return carillon.BadNumber(contactField(index, field), number)
+	id, _ := all.find("user_id")
+	c := Contact{fields: all}
+	if identity.ValidUser(id) {
+		c.UserID = id
 	}
-	r.Contacts = append(r.Contacts, Contact{number, all})
+	switch {
+	case carillon.ValidNumber(number):
+		c.Number = number
+	case strings.TrimSpace(number) != "":
+		return carillon.BadNumber(contactField(index, "number"), number)
+	case strings.TrimSpace(id) == "":
+		return carillon.Missing(contactField(index, "number"))
+	case r.Channel == carillon.Voice:
+		return carillon.InvalidValue(contactField(index, "user_id"), "A call needs contact.number: nobody can be called by an id", id)
+	case c.UserID == "":
+		return carillon.BadFormat(contactField(index, "user_id"), id, "The channel's id of a person: country, dot, letters and digits",
+			exampleUser)
+	}
+	r.Contacts = append(r.Contacts, c)
 	return nil
+}
+
+// ContactField returns the name of a field of contact i in an error.
+func (r *Request) ContactField(i int, name string) string {
+	if r.Bulk {
+		return contactField(strconv.Itoa(i), name)
+	}
+	return contactField("", name)
 }
 
 func exampleOf(name string) string {
@@ -504,13 +539,32 @@ func (r *Request) Field(recipient int, name string) (string, bool) {
 // Shared returns a top-level value of the body.
 func (r *Request) Shared(name string) (string, bool) { return r.shared.find(name) }
 
-// Duplicates marks contacts that duplicate an earlier one: the same number, in any form, and the same rendered
-// message. It returns nil if every number is distinct. Only contacts with a repeated number are rendered. The request
-// must have passed CheckAgainst for the template.
-func (r *Request) Duplicates(t *carillon.Template) []bool {
-	count := make(map[identity.Key]int, len(r.Contacts))
+// people returns the key of each contact's person. The id in a contact with a number is the same person elsewhere.
+func (r *Request) people() []identity.Key {
+	lines := map[identity.Key]identity.Key{} // by id
+	people := make([]identity.Key, len(r.Contacts))
 	for i := range r.Contacts {
-		count[identity.Number(r.Contacts[i].Number)]++
+		keys := r.Contacts[i].Keys()
+		if people[i] = keys[0]; len(keys) > 1 {
+			lines[keys[1]] = keys[0]
+		}
+	}
+	for i := range people {
+		if line, known := lines[people[i]]; known {
+			people[i] = line
+		}
+	}
+	return people
+}
+
+// Duplicates marks contacts that duplicate an earlier one: the same person, by a number in any form or by an id, and the
+// same rendered message. It returns nil if every person is distinct. Only contacts of a repeated person are rendered.
+// The request must have passed CheckAgainst for the template.
+func (r *Request) Duplicates(t *carillon.Template) []bool {
+	people := r.people()
+	count := make(map[identity.Key]int, len(people))
+	for _, person := range people {
+		count[person]++
 	}
 	if len(count) == len(r.Contacts) {
 		return nil
@@ -518,17 +572,17 @@ func (r *Request) Duplicates(t *carillon.Template) []bool {
 	marks := make([]bool, len(r.Contacts))
 	kept := map[identity.Key][]provider.Content{}
 	for i := range r.Contacts {
-		line := identity.Number(r.Contacts[i].Number)
-		if count[line] == 1 {
+		person := people[i]
+		if count[person] == 1 {
 			continue
 		}
 		content, err := r.Content(t, i)
 		if err != nil {
 			continue
 		}
-		marks[i] = slices.ContainsFunc(kept[line], func(k provider.Content) bool { return equal(&k, &content) })
+		marks[i] = slices.ContainsFunc(kept[person], func(k provider.Content) bool { return equal(&k, &content) })
 		if !marks[i] {
-			kept[line] = append(kept[line], content)
+			kept[person] = append(kept[person], content)
 		}
 	}
 	return marks

@@ -43,7 +43,7 @@ func providerID(r fmt.Stringer) string { return "sandbox." + r.String() }
 // Send accepts a message and decides its outcome by the number's suffix. It takes microseconds, except for numbers
 // with a slow outcome; if ctx ends in the meantime, the outcome is unknown.
 func (c *Channel) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome {
-	d := delivery{plan: c.plans.plan(m.Number), ref: m.Ref, senderUID: s.UID, number: m.Number}
+	d := delivery{plan: c.plans.plan(m.Number), ref: m.Ref, senderUID: s.UID, number: cmp.Or(m.Number, m.UserID)}
 	return c.accept(ctx, d, m.Ref.Attempt, m.Ref, c.to.Receipts != nil)
 }
 

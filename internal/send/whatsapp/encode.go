@@ -15,7 +15,8 @@ import (
 type message struct {
 	Product       string `json:"messaging_product"`
 	RecipientType string `json:"recipient_type"`
-	To            string `json:"to"`
+	To            string `json:"to,omitempty"`
+	Recipient     string `json:"recipient,omitempty"` // the channel's id of a person; it would be lost in To
 	Type          string `json:"type"`
 	Data          string `json:"biz_opaque_callback_data"`
 	Template      struct {
@@ -96,6 +97,9 @@ type section struct {
 func encodeMessage(m *provider.Outgoing, shape *carillon.Shape) ([]byte, error) {
 	t := m.Template
 	b := message{Product: "whatsapp", RecipientType: "individual", To: m.Number, Type: "template", Data: m.Ref.String()}
+	if m.Number == "" {
+		b.Recipient = m.UserID
+	}
 	b.Template.Name, b.Template.Language.Code = t.Name, t.Language
 	named := t.ParameterFormat == content.Named
 	all, err := components(&m.Content, shape, named)

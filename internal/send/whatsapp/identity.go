@@ -15,7 +15,9 @@ type change struct {
 	Type           string `json:"type"`
 	WaID           loose  `json:"wa_id"`
 	UserID         string `json:"user_id"`
+	ParentUserID   string `json:"parent_user_id"`
 	PreviousUserID string `json:"previous_user_id"`
+	PreviousParent string `json:"previous_parent_user_id"`
 }
 
 // readAuthor sets the identities of a message's author: the number, if the channel sends it, and the channel's id, which
@@ -25,7 +27,7 @@ func (m *inbound) readAuthor(x *provider.Inbound, names []profile) {
 	x.From = m.From.number()
 	x.UserID = userID(m.FromUserID, m.FromParentUserID, string(m.From))
 	if m.Type == "system" {
-		x.UserID = cmp.Or(userID(m.System.PreviousUserID), x.UserID)
+		x.UserID = cmp.Or(userID(m.System.PreviousUserID, m.System.PreviousParent), x.UserID)
 	}
 	for i := range names {
 		p := &names[i]
@@ -49,7 +51,7 @@ func userID(texts ...string) string {
 
 // system reads the channel's report about the person.
 func (m *inbound) system(x *provider.Inbound) {
-	became, number := &provider.Became{UserID: userID(m.System.UserID)}, m.System.WaID.number()
+	became, number := &provider.Became{UserID: userID(m.System.UserID, m.System.ParentUserID)}, m.System.WaID.number()
 	switch {
 	case m.System.Type == "customer_identity_changed":
 		x.Kind, x.Event = provider.InboundEvent, provider.InboundTelephone

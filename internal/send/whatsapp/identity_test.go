@@ -2,12 +2,14 @@ package whatsapp
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"carillon"
+	"carillon/internal/base/content"
 	"carillon/internal/base/provider"
 	"carillon/internal/send/whatsapp/graphtest"
 )
@@ -166,6 +168,71 @@ func TestRepliesGoToTheIDOfWhoHasNoNumber(t *testing.T) {
 	text, err := json.Marshal(replyMessage(m))
 	if err != nil || !strings.Contains(string(text), `"to":"34600111222"`) || strings.Contains(string(text), "recipient\":") {
 		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// An id in to would be accepted and lost: the stand-in refuses it, and messages to people have it in recipient.
+func TestTemplatesGoToTheIDOfWhoHasNoNumber(t *testing.T) {
+	all := templates()
+	code := template("code", "en", content.Positional, carillon.Component{
+		Type: content.TypeBody, Text: "Your code is {{1}}.", Example: &carillon.ComponentExample{BodyText: [][]string{{"1"}}},
+	})
+	code.Category = "AUTHENTICATION"
+	s, sender := graph(t, graphtest.Options{Templates: append(all, code)})
+	c := client(t, Options{})
+	m := kinds()[0].message(7)
+	m.Number, m.UserID = "", "US.ENT.1"
+	if out := c.Send(t.Context(), sender, m); out.Verdict != provider.Sent || out.Number != "" {
+		t.Fatalf("%+v", out)
+	}
+	s.Shows("US.2", "16505550100")
+	m.UserID, m.Ref.N = "US.2", 8
+	if out := c.Send(t.Context(), sender, m); out.Verdict != provider.Sent || out.Number != "16505550100" {
+		t.Errorf("%+v", out)
+	}
+	var sent map[string]any
+	if err := json.Unmarshal(s.Posts(m.Ref.String())[0].Body, &sent); err != nil || sent["recipient"] != "US.2" || sent["to"] != nil {
+		t.Errorf("%v, %v", sent, err)
+	}
+	m.Number, m.UserID, m.Ref.N = "US.2", "", 9
+	if out := c.Send(t.Context(), sender, m); out.Verdict != provider.Refused || !strings.HasPrefix(out.Detail, "100 ") {
+		t.Errorf("an id in to: %+v", out)
+	}
+	m.Number, m.UserID, m.Ref.N, m.Template, m.Content = "", "US.2", 10, &code, provider.Content{Body: []string{"123456"}}
+	if out := c.Send(t.Context(), sender, m); out.Verdict != provider.Refused || out.Reason != carillon.ReasonNumberRequired {
+		t.Errorf("a code to an id: %+v", out)
+	}
+}
+
+// A request for the number is only a message, without anything else.
+func TestTheChannelAsksForTheNumber(t *testing.T) {
+	s, sender := graph(t, graphtest.Options{})
+	c := client(t, Options{})
+	s.InboundBody("Ana", graphtest.Inbound{"from_user_id": "US.1", "id": "wamid.1", "timestamp": "4102444800"})
+	m := &provider.Reply{
+		Ref: provider.ReplyRef{ConversationID: "0199f000-0000-7000-8000-000000000001", Seq: 3, Attempt: 1}, UserID: "US.1",
+		Text: "May we call you?", AskNumber: true,
+	}
+	if out := c.SendReply(t.Context(), sender, m); out.Verdict != provider.Sent {
+		t.Fatalf("%+v", out)
+	}
+	body := string(s.Posts(m.Ref.String())[0].Body)
+	if !strings.Contains(body, `"action":{"name":"request_contact_info"}`) || !strings.Contains(body, `"type":"request_contact_info"`) {
+		t.Error(body)
+	}
+	a, err := c.account(sender)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range [][2]string{
+		{`"action":{"name":"request_contact_info"}`, `"action":{"name":"send_location"}`},
+		{`"action":{"name":"request_contact_info"}`, `"action":{"name":"request_contact_info","button":"Share"}`},
+		{`"text":"May we call you?"`, `"text":""`},
+	} {
+		got, err := c.exchange(t.Context(), a, http.MethodPost, a.messages, []byte(strings.Replace(body, change[0], change[1], 1)))
+		if err != nil || got.status != http.StatusBadRequest {
+			t.Errorf("%s: %d, %v", change[1], got.status, err)
+		}
 	}
 }
 

@@ -148,6 +148,11 @@ func replyMessage(m *provider.Reply) map[string]any {
 		b["recipient"] = m.UserID
 	}
 	switch n := len(m.Choices); {
+	case m.AskNumber:
+		b["type"] = "interactive"
+		b["interactive"] = map[string]any{
+			"type": contactRequest, "body": map[string]any{"text": bodyOf(m)}, "action": map[string]any{"name": contactRequest},
+		}
 	case m.File != nil:
 		kind := mediaKind(m.File.Type)
 		f := map[string]any{"link": m.File.URL}
@@ -195,6 +200,9 @@ const (
 	maxInteractive    = 1024 // of the text above choices
 	maxCaption        = 1024
 )
+
+// contactRequest is the type of a message that asks for the person's number.
+const contactRequest = "request_contact_info"
 
 func choiceID(i int) string { return provider.ChoicePrefix + strconv.Itoa(i+1) }
 

@@ -56,7 +56,7 @@ var rules = []rule{ //nolint:gochecknoglobals // a single read-only table
 	{131052, 131053, provider.RetryLater, carillon.ReasonMediaRejected, nil, 2, "media could not be fetched"},
 	{131056, 131056, provider.RetryLater, carillon.ReasonChannelLimited, fourfold, 0, "too fast for this recipient"},
 	{131057, 131057, provider.RetryLater, "", fixed(2 * time.Minute), 0, "account in maintenance"},
-	{131062, 131062, provider.Refused, carillon.ReasonProviderRefused, nil, 0, "business-scoped user id unsupported"},
+	{131062, 131062, provider.Refused, carillon.ReasonNumberRequired, nil, 0, "business-scoped user id unsupported"},
 	{131063, 131063, provider.Refused, carillon.ReasonTemplateRejected, nil, 0, "marketing templates disabled"},
 	{131064, 131064, provider.PauseSender, "", nil, 0, "limited for category violations"},
 	{131200, 131299, provider.Refused, carillon.ReasonProviderRefused, nil, 0, "group error"},

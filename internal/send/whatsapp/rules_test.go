@@ -70,7 +70,7 @@ func verdictCases() []verdictCase {
 		{[]int{131056}, 400, provider.RetryLater, limited, 4 * time.Second, 0},
 		{[]int{131056}, 429, provider.RetryLater, limited, 4 * time.Second, 0},
 		{[]int{131057}, 500, provider.RetryLater, exhausted, 2 * time.Minute, 0},
-		{[]int{131062}, 400, provider.Refused, refused, 0, 0},
+		{[]int{131062}, 400, provider.Refused, carillon.ReasonNumberRequired, 0, 0},
 		{[]int{131063}, 400, provider.Refused, rejected, 0, 0},
 		{[]int{131064}, 400, provider.PauseSender, refused, 0, 0},
 		{[]int{132000}, 400, provider.Refused, rejected, 0, 0},

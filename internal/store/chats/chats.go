@@ -157,6 +157,8 @@ type Extra struct {
 	Choices []string `json:"choices,omitempty"` // of kind choices
 	File    *File    `json:"file,omitempty"`    // of kind file
 	Sources []Source `json:"sources,omitempty"` // articles that the agent's answer is based on
+	// AskNumber shows the contact a button over the channel, by which they share their number.
+	AskNumber bool `json:"ask_number,omitempty"`
 
 	// Of an agent's response to a question, for teammates.
 	Outcome  Outcome   `json:"outcome,omitempty"`

@@ -91,12 +91,48 @@ func (s *Contacts) Identities(ctx context.Context, companyID, contactID string) 
 	return identitiesOf(ctx, s.d, companyID, contactID)
 }
 
-// LinesOf returns the lines of the person with some identities: those among them, and the contact's others.
+// ForeignIDs returns those of the channel's ids that are known, but only in other scopes than the given one.
+func (s *Contacts) ForeignIDs(ctx context.Context, companyID, scope string, ids []string) (map[string]bool, error) {
+	own, foreign := map[string]bool{}, map[string]bool{}
+	err := db.Each(ctx, s.d, func(row db.Scan) error {
+		var id, of string
+		err := row(&id, &of)
+		if own[id] = own[id] || of == scope; own[id] {
+			delete(foreign, id)
+		} else {
+			foreign[id] = true
+		}
+		return err
+	}, "SELECT value, scope FROM contact_identity WHERE company_id = $1 AND kind = 'person' AND value "+s.d.In(2), companyID, s.d.List(ids))
+	return foreign, db.Wrap(err, "look up ids of people")
+}
+
+// NamesByID returns the names of people by the channel's ids: the name, else the username.
+func (s *Contacts) NamesByID(ctx context.Context, companyID string, ids []string) (map[string]string, error) {
+	names := make(map[string]string, len(ids))
+	if len(ids) == 0 {
+		return names, nil
+	}
+	err := db.Each(ctx, s.d, func(row db.Scan) error {
+		var id, name, username string
+		err := row(&id, &name, &username)
+		if username != "" {
+			username = "@" + username
+		}
+		names[id] = cmp.Or(name, username)
+		return err
+	}, `SELECT i.value, c.name, c.username FROM contact_identity AS i JOIN contact AS c ON c.id = i.contact_id
+		WHERE i.company_id = $1 AND i.kind = 'person' AND i.value `+s.d.In(2), companyID, s.d.List(ids))
+	return names, db.Wrap(err, "look up names of people")
+}
+
+// LinesOf returns the keys that messages to the person with some identities are sent to: the lines and the channel's ids
+// among them, and the contact's others.
 func (s *Contacts) LinesOf(ctx context.Context, companyID string, known []identity.Identity) ([]identity.Key, error) {
 	var lines []identity.Key
 	add := func(all []identity.Identity) {
 		for _, x := range all {
-			if x.Kind == identity.Line && !slices.Contains(lines, x.Key) {
+			if (x.Kind == identity.Line || x.Kind == identity.Person) && !slices.Contains(lines, x.Key) {
 				lines = append(lines, x.Key)
 			}
 		}

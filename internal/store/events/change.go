@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/base/identity"
 	"carillon/internal/store/db"
 	"carillon/internal/store/rank"
 )
@@ -19,6 +20,7 @@ type payload struct {
 	NotificationID string          `json:"notification_id,omitempty"` // empty for an incoming call
 	MessageID      string          `json:"message_id,omitempty"`
 	Number         string          `json:"number,omitempty"`
+	UserID         string          `json:"user_id,omitempty"` // the channel's id of a person, instead of a number
 	Campaign       string          `json:"campaign,omitempty"`
 	SenderID       string          `json:"sender_id,omitempty"`
 	Recipients     int             `json:"recipients,omitempty"`
@@ -99,8 +101,9 @@ func (n *Notification) message(key carillon.MessageKey, number string) message {
 }
 
 func (m *message) event(state, previous carillon.State, at int64) *Event {
+	number, userID := identity.Split(m.number)
 	p := payload{
-		NotificationID: m.notificationID, MessageID: m.notificationID + "." + strconv.Itoa(m.key.N()), Number: m.number,
+		NotificationID: m.notificationID, MessageID: m.notificationID + "." + strconv.Itoa(m.key.N()), Number: number, UserID: userID,
 		Campaign: m.campaign,
 		SenderID: m.senderID, State: state, Previous: previous, Attempt: m.attempt,
 	}

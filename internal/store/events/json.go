@@ -18,6 +18,7 @@ func (p *payload) json() []byte {
 	b = appendField(b, "notification_id", p.NotificationID)
 	b = appendField(b, "message_id", p.MessageID)
 	b = appendField(b, "number", p.Number)
+	b = appendField(b, "user_id", p.UserID)
 	b = appendField(b, "campaign", p.Campaign)
 	b = appendField(b, "sender_id", p.SenderID)
 	b = appendCount(b, "recipients", p.Recipients)

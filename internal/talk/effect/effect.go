@@ -85,11 +85,16 @@ func (x Effects) Do(ctx context.Context, who conversation.EffectFor, e *flow.Eff
 	if e.HTTP != nil {
 		return x.request(ctx, who, e)
 	}
-	number := who.Contact.Number
-	if number == "" {
-		return nil, "The contact's number is not known: templates and calls need one", true, nil
+	contact := map[string]string{"number": who.Contact.Number}
+	switch {
+	case who.Contact.Number != "":
+	case e.SendTemplate == nil:
+		return nil, "The contact's number is not known: calls need one", true, nil
+	case who.Contact.UserID == "":
+		return nil, "Neither the contact's number nor the channel's id of the contact is known: templates need one", true, nil
+	default:
+		contact = map[string]string{"user_id": who.Contact.UserID}
 	}
-	contact := map[string]string{"number": number}
 	if first, last, _ := strings.Cut(who.Contact.Name, " "); first != "" {
 		contact["first_name"] = first
 		if last != "" {

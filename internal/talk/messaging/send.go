@@ -120,7 +120,7 @@ func (m *Messaging) message(ctx context.Context, r *chats.Reply, w *chats.Window
 	t := &turns[0]
 	x := &provider.Reply{
 		Ref: provider.ReplyRef{ConversationID: r.ConversationID, Seq: r.Seq}, To: w.Number, UserID: w.UserID,
-		Text: t.Text, Choices: t.Extra.Choices, Language: c.Language,
+		Text: t.Text, Choices: t.Extra.Choices, Language: c.Language, AskNumber: t.Extra.AskNumber && w.Number == "",
 	}
 	for _, source := range t.Extra.Sources {
 		if source.URL != "" {

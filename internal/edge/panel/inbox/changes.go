@@ -83,6 +83,8 @@ type answerRequest struct {
 	Text     string `json:"text,omitempty"`
 	File     string `json:"file,omitempty"`
 	Seen     int64  `json:"seen,omitempty"`
+	// AskNumber sends a text with a button by which the contact shares their number.
+	AskNumber bool `json:"ask_number,omitempty"`
 }
 
 func (x Inbox) answer(r *http.Request, by member.Member, id string) (change, error) {
@@ -102,6 +104,11 @@ func (x Inbox) answer(r *http.Request, by member.Member, id string) (change, err
 	}
 	if err := x.Channel.open(r.Context(), by.CompanyID, id); err != nil {
 		return change{}, err
+	}
+	if said.AskNumber {
+		if err := x.Channel.mayAsk(r.Context(), by.CompanyID, id); err != nil {
+			return change{}, err
+		}
 	}
 	turn, c, err := x.Conversations.Desk.Answer(r.Context(), by.Teammate(), id, said, seen)
 	return changed(r.Context(), x.Store, turn, c, err)
@@ -133,7 +140,12 @@ func (x Inbox) readAnswer(r *http.Request, by member.Member, id string, o *jsonb
 	case err != nil:
 		return in, err
 	case !given:
-		return readSaid(o)
+		if in, err = readSaid(o); err == nil {
+			in.AskNumber, _, err = o.Bool("ask_number", "ask_number")
+		}
+		return in, err
+	case o.Find("ask_number").Present():
+		return in, carillon.Invalid("ask_number", "Goes with a text")
 	case o.Find("text").Present():
 		return in, carillon.Invalid("body", "Takes one of text and file")
 	}

@@ -180,6 +180,20 @@ func (x Channel) open(ctx context.Context, companyID, id string) error {
 	return nil
 }
 
+// mayAsk refuses to ask for a number that the channel reports, or on another channel. Errors: conflict.
+func (x Channel) mayAsk(ctx context.Context, companyID, id string) error {
+	w, err := x.Store.Replies.Window(ctx, companyID, id)
+	switch {
+	case err != nil:
+		return err
+	case w == nil:
+		return carillon.InConflict("The conversation is not over a messaging channel: there is no button that shares a number")
+	case w.Number != "":
+		return carillon.InConflict("The contact's number is known")
+	}
+	return nil
+}
+
 // mark reports to the conversation's channel that it was read, or that a teammate is typing.
 func (x Channel) mark(ctx context.Context, c *chats.Conversation, typing bool) {
 	if c.Channel != overMessages {
@@ -262,21 +276,21 @@ func (x Templates) send(r *http.Request, by member.Member) (change, error) {
 	if err != nil {
 		return change{}, err
 	}
-	number := cmp.Or(w.Number, contact.Number)
-	if number == "" {
+	address := cmp.Or(w.Number, contact.Number, w.UserID, contact.UserID)
+	if address == "" {
 		return change{}, carillon.InConflict("The contact's number is not known: ask for it, and note it with the contact")
 	}
 	class := classOf(t)
-	hit, err := x.Store.Suppressions.Suppressed(r.Context(), by.CompanyID, class, identity.Numbers(number))
+	hit, err := x.Store.Suppressions.Suppressed(r.Context(), by.CompanyID, class, []identity.Key{identity.Of(address)})
 	if err != nil {
 		return change{}, err
 	}
-	if hit[identity.Number(number)] {
+	if len(hit) > 0 {
 		return change{}, carillon.InConflict("The contact wants no messages: the number is suppressed")
 	}
 	sub := &notify.Submission{Route: "panel/conversations/templates", IdempotencyKey: c.ID + "/" + client}
 	id, err := x.Send.Accept(r, by, sub, &request.Draft{
-		Channel: carillon.Messaging, Contact: fieldsOf(contact, number), Sender: s.ID, Template: t.Name, Language: t.Language,
+		Channel: carillon.Messaging, Contact: fieldsOf(contact, address), Sender: s.ID, Template: t.Name, Language: t.Language,
 		Type: class.String(), Campaign: "Inbox", Components: variables,
 	})
 	if err != nil {
@@ -341,8 +355,12 @@ func classOf(t *carillon.Template) carillon.Class {
 }
 
 // fieldsOf returns a contact in the form used by requests.
-func fieldsOf(c *chats.Contact, number string) map[string]string {
+func fieldsOf(c *chats.Contact, address string) map[string]string {
+	number, userID := identity.Split(address)
 	contact := map[string]string{"number": number}
+	if userID != "" {
+		contact = map[string]string{"user_id": userID}
+	}
 	if c.Name != "" {
 		contact["name"] = c.Name
 	}

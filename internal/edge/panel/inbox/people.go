@@ -55,7 +55,7 @@ type profile struct {
 }
 
 // contact responds with the contact of a conversation, the contact's other conversations, and the notifications sent
-// to its numbers.
+// to its numbers and ids.
 func (x People) contact(r *http.Request, by member.Member) (profile, error) {
 	c, err := find(r, x.Store, by)
 	if err != nil {
@@ -79,7 +79,7 @@ func (x People) contact(r *http.Request, by member.Member) (profile, error) {
 	}
 	var lines []identity.Key
 	for _, k := range known {
-		if k.Kind != identity.Person && !slices.Contains(lines, k.Key) {
+		if !slices.Contains(lines, k.Key) {
 			lines = append(lines, k.Key)
 		}
 	}

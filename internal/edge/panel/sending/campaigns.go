@@ -271,7 +271,7 @@ func (x Campaigns) export(w http.ResponseWriter, r *http.Request, by member.Memb
 	// errors of Write are reported by Error
 	_ = out.Write([]string{
 		"number", "state", "reason", "detail", "attempts", "accepted_at", "sent_at", "delivered_at", "read_at", "ended_at",
-		"message_id",
+		"message_id", "user_id",
 	})
 	for len(some) > 0 {
 		for i := range some {
@@ -279,7 +279,7 @@ func (x Campaigns) export(w http.ResponseWriter, r *http.Request, by member.Memb
 				_ = out.Write([]string{
 					c.Number, string(c.State), string(c.Reason), httpio.Cell(c.Detail), strconv.Itoa(c.Attempts), c.CreatedAt, c.SentAt,
 					c.DeliveredAt, c.ReadAt, c.EndedAt,
-					c.NotificationID + "." + strconv.Itoa(c.N),
+					c.NotificationID + "." + strconv.Itoa(c.N), c.UserID,
 				})
 			}
 		}

@@ -36,7 +36,14 @@ func (s *Server) StatusBody(statuses ...Status) []byte {
 	for i, st := range statuses {
 		item := map[string]any{
 			"id": st.ID, "status": st.State, "timestamp": strconv.FormatInt(st.At.Unix(), 10),
-			"recipient_id": strings.TrimPrefix(st.To, "+"),
+		}
+		if recipientForm.MatchString(st.To) {
+			item["recipient_user_id"] = st.To
+			if number := s.numberOf(st.To); number != "" {
+				item["recipient_id"] = number
+			}
+		} else {
+			item["recipient_id"] = strings.TrimPrefix(st.To, "+")
 		}
 		if st.Ref != "" {
 			item["biz_opaque_callback_data"] = st.Ref

@@ -34,6 +34,7 @@ var messageSchema = sync.OnceValue(func() *jsonschema.Schema {
 // message holds the parts of a message that are compared with its template.
 type message struct {
 	To       string `json:"to"`
+	Person   string `json:"recipient"`
 	Data     string `json:"biz_opaque_callback_data"`
 	Template struct {
 		Name     string `json:"name"`
@@ -106,6 +107,9 @@ func (s *Server) message(w http.ResponseWriter, r *http.Request, body []byte) *E
 	contact := `"wa_id":"` + strings.TrimPrefix(p.To, "+") + `"`
 	if recipientForm.MatchString(p.To) {
 		contact = `"user_id":"` + p.To + `"`
+		if number := s.numberOf(p.To); number != "" {
+			contact = `"wa_id":"` + number + `",` + contact
+		}
 	}
 	_, _ = io.WriteString(w, `{"messaging_product":"whatsapp","contacts":[{"input":"`+p.To+`",`+contact+`}],"messages":[{"id":"`+p.ID+
 		`","message_status":"accepted"}]}`)
@@ -123,9 +127,9 @@ func (s *Server) read(body []byte) (Post, *Error) {
 	if err := json.Unmarshal(body, &m); err != nil {
 		return p, invalid(err.Error())
 	}
-	p.Ref, p.To = m.Data, m.To
+	p.Ref, p.To = m.Data, cmp.Or(m.To, m.Person)
 	switch {
-	case m.To == "":
+	case p.To == "":
 		return p, invalid("The parameter to is required")
 	case s.o.Loose:
 		return p, nil
@@ -142,12 +146,29 @@ func (s *Server) check(body []byte, m *message) *Error {
 	if err := messageSchema().Validate(whole); err != nil {
 		return invalid(err.Error())
 	}
-	if !toForm.MatchString(m.To) {
-		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: to"}
+	if e := checkRecipient(m.To, m.Person); e != nil {
+		return e
 	}
 	t, e := s.templates.sendable(m.Template.Name, m.Template.Language.Code)
 	if e != nil {
 		return e
 	}
+	if m.To == "" && t.Category == "AUTHENTICATION" {
+		return &Error{HTTP: 400, Code: 131062, Message: "Business-scoped User ID (BSUID) recipients are not supported for this message"}
+	}
 	return checkComponents(t, m.Template.Components)
+}
+
+// checkRecipient checks the recipient of a message: a number in to, or else an id in recipient. The real channel accepts
+// an id in to, but delivers to nobody.
+func checkRecipient(to, recipient string) *Error {
+	switch {
+	case recipientForm.MatchString(to):
+		return invalid("Invalid parameter: to is an id")
+	case to != "" && !toForm.MatchString(to):
+		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: to"}
+	case to == "" && !recipientForm.MatchString(recipient):
+		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: recipient"}
+	}
+	return nil
 }

@@ -21,7 +21,25 @@ type replies struct {
 	wrote map[string]time.Time // time of a number's last message
 	files map[string]*File
 	marks []Mark
-	known map[string]bool // ids of messages that people wrote
+	known map[string]bool   // ids of messages that people wrote
+	lines map[string]string // numbers by the ids of people who show them
+}
+
+// Shows records that the channel reports the number of a person to the business from now on.
+func (s *Server) Shows(userID, number string) {
+	s.replies.mu.Lock()
+	defer s.replies.mu.Unlock()
+	if s.replies.lines == nil {
+		s.replies.lines = map[string]string{}
+	}
+	s.replies.lines[userID] = number
+}
+
+// numberOf returns the number of a person with an id, or "" if the channel does not report it.
+func (s *Server) numberOf(userID string) string {
+	s.replies.mu.Lock()
+	defer s.replies.mu.Unlock()
+	return s.replies.lines[userID]
 }
 
 // Mark is a read receipt for a message.
@@ -33,7 +51,7 @@ type Mark struct {
 const window = 24 * time.Hour
 
 // recipientForm is the format of a person's id.
-var recipientForm = regexp.MustCompile(`^[A-Z]{2}\.[A-Za-z0-9]{1,128}$`)
+var recipientForm = regexp.MustCompile(`^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$`)
 
 // Inbound is a message in the channel's format: from, id, timestamp, type, and the member of the type.
 type Inbound map[string]any
@@ -127,6 +145,7 @@ type reply struct {
 		Type   string    `json:"type"`
 		Body   *bodyText `json:"body"`
 		Action struct {
+			Name    string `json:"name"`
 			Buttons []struct {
 				Type  string `json:"type"`
 				Reply entry  `json:"reply"`
@@ -183,11 +202,8 @@ func (s *Server) checkReply(body []byte, x *reply) *Error {
 	if x.Product != "whatsapp" || x.RecipientType != "individual" || x.Data == "" || len(x.Data) > 512 {
 		return invalid("Invalid parameter")
 	}
-	if x.To == "" && !recipientForm.MatchString(x.Recipient) {
-		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: recipient"}
-	}
-	if x.To != "" && !toForm.MatchString(x.To) { // the real channel accepts an id here too, but delivers to nobody
-		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: to"}
+	if e := checkRecipient(x.To, x.Recipient); e != nil {
+		return e
 	}
 	if what := x.fault(); what != "" {
 		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: " + what}
@@ -228,6 +244,9 @@ func (x *reply) interactiveFault() string {
 		return "interactive.body"
 	}
 	ids := map[string]bool{}
+	if i.Type != "request_contact_info" && i.Action.Name != "" {
+		return "interactive.action.name"
+	}
 	switch i.Type {
 	case "button":
 		if n := len(i.Action.Buttons); n < 1 || n > 3 {
@@ -238,6 +257,10 @@ func (x *reply) interactiveFault() string {
 				return "interactive.action.buttons"
 			}
 			ids[b.Reply.ID] = true
+		}
+	case "request_contact_info":
+		if i.Action.Name != i.Type || len(i.Action.Buttons)+len(i.Action.Sections) > 0 || i.Action.Button != "" {
+			return "interactive.action"
 		}
 	case "list":
 		if !within(i.Action.Button, 1, 20) || len(i.Action.Sections) != 1 {
