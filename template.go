@@ -15,6 +15,7 @@ type Template struct {
 	ParameterFormat string // POSITIONAL or NAMED
 	Components      []Component
 	Reason          string // reason of a rejection or pause
+	Report          TemplateReport
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
 

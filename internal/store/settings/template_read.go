@@ -18,10 +18,11 @@ type TemplateRecord struct {
 	carillon.Template
 	PollAt       time.Time // time of the next poll of the channel; zero for none
 	ClaimedUntil time.Time
+	Imported     bool // made at the channel, not here
 }
 
 const templateColumns = `company_id, id, provider_id, sender, name, language, category, status, parameter_format, components,
-	reason, poll_at, claimed_until, created_at, updated_at`
+	reason, poll_at, claimed_until, created_at, updated_at, report, imported`
 
 const (
 	templateSelect       = "SELECT " + templateColumns + " FROM template "
@@ -30,22 +31,29 @@ const (
 	templateByProviderID = templateSelect + `WHERE provider_id <> '' AND provider_id = $2
 		AND sender IN (SELECT uid FROM sender WHERE company_id = $1) ORDER BY created_at, id LIMIT 1`
 	templateOfProvider = templateSelect + "WHERE sender = $1 AND provider_id <> '' AND provider_id = $2"
-	templateNamed      = templateSelect + "WHERE sender = $1 AND name = $2 AND language = $3"
-	templatePolls      = templateSelect + "WHERE poll_at > 0 AND poll_at <= $1 ORDER BY poll_at LIMIT $2"
-	templateNextPoll   = "SELECT poll_at FROM template WHERE poll_at > 0 AND poll_at > $1 ORDER BY poll_at LIMIT 1"
+	templateShared     = templateSelect + `WHERE provider_id <> '' AND provider_id = $2 AND sender IN
+		(SELECT uid FROM sender WHERE uid <> $1 AND company_id = (SELECT company_id FROM sender WHERE uid = $1))`
+	templateNamed    = templateSelect + "WHERE sender = $1 AND name = $2 AND language = $3"
+	templatePolls    = templateSelect + "WHERE poll_at > 0 AND poll_at <= $1 ORDER BY poll_at LIMIT $2"
+	templateNextPoll = "SELECT poll_at FROM template WHERE poll_at > 0 AND poll_at > $1 ORDER BY poll_at LIMIT 1"
 )
 
 func scanTemplate(scan db.Scan) (*TemplateRecord, error) {
 	var r TemplateRecord
-	var components string
+	var components, report string
 	var poll, claimed, created, updated int64
 	err := scan(&r.CompanyID, &r.ID, &r.ProviderID, &r.SenderUID, &r.Name, &r.Language, &r.Category, &r.Status,
-		&r.ParameterFormat, &components, &r.Reason, &poll, &claimed, &created, &updated)
+		&r.ParameterFormat, &components, &r.Reason, &poll, &claimed, &created, &updated, &report, &r.Imported)
 	if err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(components), &r.Components); err != nil {
 		return nil, fmt.Errorf("read components of template %s: %w", r.ID, err)
+	}
+	if report != "" {
+		if err := json.Unmarshal([]byte(report), &r.Report); err != nil {
+			return nil, fmt.Errorf("read report of template %s: %w", r.ID, err)
+		}
 	}
 	r.PollAt, r.ClaimedUntil = db.Instant(poll), db.Instant(claimed)
 	r.CreatedAt, r.UpdatedAt = db.Instant(created), db.Instant(updated)
