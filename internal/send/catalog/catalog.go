@@ -75,8 +75,8 @@ func New(st *store.Store, reviewers map[string]Reviewer, o Options) *Catalog {
 	}
 	approved := func(context.Context, *carillon.Template) error { return nil }
 	return &Catalog{
-		approved: approved, store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1), due: make(chan struct{}, 1), syncing: &sync.Map{},
-		by: settings.TemplateAuthor{Kind: "system"},
+		approved: approved, store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1), due: make(chan struct{}, 1),
+		syncing: &sync.Map{}, by: settings.TemplateAuthor{Kind: "system"},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"carillon"
 	"carillon/internal/base/content"
@@ -22,6 +23,7 @@ func plainParts(category string, parts []carillon.Component) []any {
 	all := make([]any, 0, len(parts))
 	for i := range parts {
 		c := parts[i]
+		c.Type, c.Format = strings.ToUpper(c.Type), strings.ToUpper(c.Format)
 		if c.Type == content.TypeHeader && c.Format == "" {
 			c.Format = content.FormatText
 		}
@@ -43,13 +45,10 @@ func plainParts(category string, parts []carillon.Component) []any {
 
 const authentication = "AUTHENTICATION"
 
-// codePart returns a part of a one-time code without the channel's own texts and addresses.
+// codePart returns a part of a one-time code without the channel's own texts, and without its buttons, which the channel
+// shows as addresses.
 func codePart(c carillon.Component) carillon.Component {
-	c.Text = ""
-	c.Buttons = slices.Clone(c.Buttons)
-	for i := range c.Buttons {
-		c.Buttons[i] = carillon.Button{Type: c.Buttons[i].Type, OTPType: c.Buttons[i].OTPType}
-	}
+	c.Text, c.Buttons = "", make([]carillon.Button, len(c.Buttons))
 	return c
 }
 

@@ -51,16 +51,16 @@ func move(r *settings.TemplateRecord, to carillon.TemplateStatus, reason string)
 // are stored and OnApproved was called.
 func (c *Catalog) Apply(ctx context.Context, events []provider.TemplateEvent) error {
 	for i := range events {
-		if err := c.applyToAll(ctx, &events[i]); err != nil {
+		if err := c.applyOrRequest(ctx, &events[i]); err != nil {
 			return fmt.Errorf("apply the channel's report: %w", err)
 		}
 	}
 	return nil
 }
 
-// applyToAll applies a report to the copies of all senders of the company that share the account. A report on an unknown
-// template, or on parts that changed, makes the sender's comparison due.
-func (c *Catalog) applyToAll(ctx context.Context, e *provider.TemplateEvent) error {
+// applyOrRequest applies a report. A report on an unknown template, or on parts that changed, makes the sender's
+// comparison due.
+func (c *Catalog) applyOrRequest(ctx context.Context, e *provider.TemplateEvent) error {
 	r, err := c.store.Templates.ReportedTemplate(ctx, e.SenderUID, e.ProviderID, e.Name, e.Language)
 	if err != nil {
 		return err
@@ -71,22 +71,10 @@ func (c *Catalog) applyToAll(ctx context.Context, e *provider.TemplateEvent) err
 		}
 		signal(c.due)
 	}
-	if r != nil {
-		if _, err := c.apply(ctx, e); err != nil {
-			return err
-		}
-	}
-	if e.ProviderID == "" {
+	if r == nil {
 		return nil
 	}
-	shared, err := c.store.Templates.SharedTemplates(ctx, e.SenderUID, e.ProviderID)
-	for _, x := range shared {
-		if err == nil {
-			its := *e
-			its.SenderUID = x.SenderUID
-			_, err = c.apply(ctx, &its)
-		}
-	}
+	_, err = c.apply(ctx, e)
 	return err
 }
 

@@ -138,7 +138,9 @@ func (c comparison) takeOver(
 }
 
 // index finds the stored templates of a list.
-type index struct{ byID, byName map[string]*settings.TemplateRecord }
+type index struct {
+	byID, byName map[string]*settings.TemplateRecord
+}
 
 func nameKey(name, language string) string { return name + "/" + language }
 
@@ -167,7 +169,8 @@ func (x index) find(e *provider.ListedTemplate) *settings.TemplateRecord {
 // imported returns the record of the nth template that is new here. Ids of one millisecond could collide.
 func (c comparison) imported(e *provider.ListedTemplate, n int) *settings.TemplateRecord {
 	r := &settings.TemplateRecord{Imported: true, Template: carillon.Template{
-		ID: carillon.NewTemplateID(c.began.Add(-time.Duration(n) * time.Millisecond)), ProviderID: e.ProviderID, CompanyID: c.sender.CompanyID, SenderUID: c.sender.UID,
+		ID: carillon.NewTemplateID(c.began.Add(-time.Duration(n) * time.Millisecond)), ProviderID: e.ProviderID,
+		CompanyID: c.sender.CompanyID, SenderUID: c.sender.UID,
 		Name: e.Name, Language: e.Language, Category: e.Category, Status: e.Status, Reason: e.Reason,
 		ParameterFormat: cmp.Or(e.ParameterFormat, content.Positional), Components: e.Components, Report: e.Report,
 		CreatedAt: c.began, UpdatedAt: c.began,

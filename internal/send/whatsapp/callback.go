@@ -59,6 +59,14 @@ func (cb *Callback) Concerns(raw json.RawMessage) bool {
 	return slices.Contains(cb.WABAIDs, s.wabaID)
 }
 
+// TemplatesFor returns the reports on templates that concern the account of the sender with these settings.
+func (cb *Callback) TemplatesFor(raw json.RawMessage) []provider.TemplateEvent {
+	if s, err := parseSettings(raw); err != nil || !slices.Contains(cb.WABAIDs, s.wabaID) {
+		return nil
+	}
+	return cb.Templates
+}
+
 // Newest returns the newest notice about the sender's number or account, or nil if there is none.
 func (cb *Callback) Newest(raw json.RawMessage, number string) (newest *provider.Notice) {
 	s, err := parseSettings(raw)

@@ -1,10 +1,8 @@
 package whatsapp
 
 import (
-	"cmp"
 	"context"
 	"net/url"
-	"slices"
 	"strings"
 
 	"carillon"
@@ -69,11 +67,14 @@ func (n *node) listed(senderUID int64) provider.ListedTemplate {
 			SenderUID: senderUID, ProviderID: string(n.ID), Name: n.Name, Language: languageOf(n.Language),
 			Category: strings.ToUpper(n.Category), Reason: rejectedReason(n.Rejected),
 		},
-		Components: n.parts(), ParameterFormat: content.Positional,
+		Components: n.Components, ParameterFormat: content.Positional,
 		Report: carillon.TemplateReport{
 			Quality: qualityOf(n.Quality.Score), PreviousCategory: n.PreviousCategory, SubCategory: n.SubCategory, Library: n.Library,
 			SendTTL: n.SendTTL,
 		},
+	}
+	if x.Components == nil {
+		x.Components = []carillon.Component{}
 	}
 	if x.Report.Quality != "" {
 		x.Report.QualityAt = int64(n.Quality.Date)
@@ -90,37 +91,6 @@ func (n *node) listed(senderUID int64) provider.ListedTemplate {
 		x.Status, x.Reason = carillon.TemplateDisabled, join("The channel calls this template "+shorten(n.Status, 64), x.Reason)
 	}
 	return x
-}
-
-// parts returns the template's parts as the channel has them, with the types in upper case. The channel shows the button
-// of a one-time code as an address.
-func (n *node) parts() []carillon.Component {
-	parts := slices.Clone(n.Components)
-	if parts == nil {
-		parts = []carillon.Component{}
-	}
-	for i := range parts {
-		c := &parts[i]
-		c.Type, c.Format = strings.ToUpper(c.Type), strings.ToUpper(c.Format)
-		c.Buttons = slices.Clone(c.Buttons)
-		for j := range c.Buttons {
-			b := &c.Buttons[j]
-			b.Type = strings.ToUpper(b.Type)
-			if b.Type == content.ButtonURL && strings.EqualFold(n.Category, "AUTHENTICATION") {
-				b.Type, b.OTPType = "OTP", cmp.Or(b.OTPType, otpType(b.URL))
-			}
-		}
-	}
-	return parts
-}
-
-// otpType returns the kind of a one-time code's button from its address.
-func otpType(address string) string {
-	kind := "COPY_CODE"
-	if u, err := url.Parse(address); err == nil {
-		kind = cmp.Or(strings.ToUpper(u.Query().Get("otp_type")), kind)
-	}
-	return kind
 }
 
 // qualityOf returns a quality score, or "" if the channel does not know it yet.

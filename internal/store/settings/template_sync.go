@@ -91,11 +91,6 @@ func (s *Templates) SenderTemplates(ctx context.Context, senderUID int64) ([]*Te
 	return s.templates(ctx, templateList, senderUID)
 }
 
-// SharedTemplates reads the templates of a company's other senders that have the same id at the channel.
-func (s *Templates) SharedTemplates(ctx context.Context, senderUID int64, providerID string) ([]*TemplateRecord, error) {
-	return s.templates(ctx, templateShared, senderUID, providerID)
-}
-
 // ImportTemplates inserts templates of one company's channel with the first entry of their history, except those whose
 // name and language the sender has. It returns the number of inserted ones.
 func (s *Templates) ImportTemplates(ctx context.Context, all []*TemplateRecord, by TemplateAuthor) (inserted int, err error) {
