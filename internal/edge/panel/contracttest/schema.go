@@ -49,7 +49,7 @@ func (s *schemas) of(t reflect.Type) object {
 	if t.Kind() != reflect.Pointer && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		return object{"type": "string"}
 	}
-	if t.Implements(reflect.TypeFor[json.Marshaler]()) {
+	if t.Implements(reflect.TypeFor[json.Marshaler]()) && !keepsRest(t) {
 		s.fail(t, "has JSON of its own")
 	}
 	switch t.Kind() {
@@ -90,6 +90,19 @@ func (s *schemas) input(t reflect.Type) object {
 	s.lax = t.Implements(reflect.TypeFor[resource.Resource]())
 	defer func() { s.lax = false }()
 	return s.of(t)
+}
+
+// keepsRest reports whether an object of a type may have more members than its fields: those of the channel that this
+// program does not know.
+func keepsRest(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	rest, ok := t.FieldByName("Rest")
+	return ok && rest.Type == reflect.TypeFor[carillon.Members]()
 }
 
 // isGeneric reports whether a type is an instance of a generic struct.
@@ -136,7 +149,7 @@ func (s *schemas) structure(t reflect.Type) object {
 			required = append(required, "id")
 		}
 	}
-	x := object{"type": "object", "properties": properties, "additionalProperties": false}
+	x := object{"type": "object", "properties": properties, "additionalProperties": keepsRest(t)}
 	if len(required) > 0 && !s.lax {
 		slices.Sort(required)
 		x["required"] = required
