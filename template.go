@@ -16,6 +16,7 @@ type Template struct {
 	Components      []Component
 	SendTTL         int    // seconds until the channel drops an undelivered message. -1 is 30 days, 0 the channel's default
 	Reason          string // reason of a rejection or pause
+	Report          TemplateReport
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
 

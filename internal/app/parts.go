@@ -61,7 +61,7 @@ func callbacks() map[string]api.Callback {
 			}
 			inbound, elsewhere := c.InboundFor(s.Settings)
 			return api.CallbackEvents{
-				Receipts: c.Receipts, Templates: c.Templates, Replies: c.Replies, Inbound: inbound, Elsewhere: elsewhere,
+				Receipts: c.Receipts, Templates: c.TemplatesFor(s.Settings), Replies: c.Replies, Inbound: inbound, Elsewhere: elsewhere,
 				Unnamed: c.Unnamed,
 				Notice:  c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings), Ignored: c.Ignored,
 				Preferences: c.PreferencesFor(s.Settings),

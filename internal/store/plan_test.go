@@ -473,7 +473,8 @@ var filling = []string{
 		CASE WHEN i % 50 = 0 THEN i ELSE 0 END, i, i FROM generate_series(0, 10000) i`,
 	`INSERT INTO template_change (company_id, template_id, seq, at, action, by_kind, by_id, status, reason, former, present)
 		SELECT company_id, id, n, n, 'edited', 'account', 'a', 'draft', '', '', '' FROM template, generate_series(1, 5) n`,
-	`INSERT INTO template_sync (sender, at, found, changed, missing, error) SELECT i, i, 1, 0, 0, '' FROM generate_series(1, 5000) i`,
+	`INSERT INTO template_sync (sender, at, found, changed, missing, error, due_at) SELECT i, i, 1, 0, 0, '',
+		CASE WHEN i % 50 = 0 THEN i ELSE 0 END FROM generate_series(1, 5000) i`,
 	`INSERT INTO sender_report (sender, callback_at) SELECT i, i FROM generate_series(1, 5000) i`,
 	`INSERT INTO template_creation (company_id, day, used) SELECT 'c' || i, '2027-01-01', 1 FROM generate_series(0, 5000) i`,
 	`INSERT INTO resource (company_id, kind, id, name, doc, updated_at)

@@ -114,12 +114,12 @@ type Lookup interface {
 // none, a value has no place, or a placeholder is missing for a recipient. It returns a 400 if a filled header, body
 // or media URL exceeds its limit.
 func Check(t *carillon.Template, src *Source) error {
+	if unsupported := Unsupported(t); len(unsupported) > 0 {
+		return notSendable(t, unsupported)
+	}
 	s, err := ShapeOf(t)
 	if err != nil {
 		return err
-	}
-	if len(s.Unknown) > 0 {
-		return notSendable(t, s)
 	}
 	c := resolver{src: src, shape: s, first: 0, end: src.Recipients, cards: cardsOf(s, src.Components)}
 	for i := range src.Components {
@@ -142,12 +142,12 @@ func Check(t *carillon.Template, src *Source) error {
 }
 
 // notSendable returns the 422 for a template of the channel with parts that this program cannot fill.
-func notSendable(t *carillon.Template, s *carillon.Shape) error {
+func notSendable(t *carillon.Template, unsupported []string) error {
 	return &carillon.Error{Code: carillon.TemplateNotApproved, Message: "Template has parts that cannot be sent from here",
 		Details: carillon.Details{
 			{Key: "template_name", Value: t.Name},
 			{Key: "current_status", Value: string(t.Status)},
-			{Key: "unsupported", Value: s.Unknown},
+			{Key: "unsupported", Value: unsupported},
 		}}
 }
 

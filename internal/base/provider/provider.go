@@ -95,7 +95,27 @@ type TemplateEvent struct {
 	ProviderID string
 	Name       string
 	Language   string
-	Status     carillon.TemplateStatus
-	Category   string // empty if unchanged
+	Status     carillon.TemplateStatus // empty if unchanged
+	Category   string                  // empty if unchanged
 	Reason     string
+
+	Quality        string // new quality score; empty if unchanged
+	QualityAt      int64  // Unix seconds
+	ComingCategory string // announced, but not in effect yet
+	ComingAt       int64  // Unix seconds; 0 if the channel does not say
+	Rewritten      bool   // the parts changed at the channel
+}
+
+// TemplateList is a channel's list of an account's templates.
+type TemplateList struct {
+	Templates []ListedTemplate
+	Complete  bool // a template that is not listed does not exist
+}
+
+// ListedTemplate is one template of a list.
+type ListedTemplate struct {
+	TemplateEvent
+	Components      []carillon.Component // nil: the channel lists only the status
+	ParameterFormat string
+	Report          carillon.TemplateReport
 }

@@ -18,6 +18,7 @@ package catalog
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -38,8 +39,8 @@ type Reviewer interface {
 	Submit(ctx context.Context, s *carillon.Sender, t *carillon.Template) (providerID string, status carillon.TemplateStatus, err error)
 	// Status reads a template's status at the channel.
 	Status(ctx context.Context, s *carillon.Sender, t *carillon.Template) (provider.TemplateEvent, error)
-	// List reads the status of all templates in the sender's account.
-	List(ctx context.Context, s *carillon.Sender) ([]provider.TemplateEvent, error)
+	// List reads all templates of the sender's account.
+	List(ctx context.Context, s *carillon.Sender) (provider.TemplateList, error)
 	// Withdraw deletes a template at the channel. A template that does not exist there counts as withdrawn.
 	Withdraw(ctx context.Context, s *carillon.Sender, t *carillon.Template) error
 }
@@ -62,6 +63,7 @@ type Catalog struct {
 	o         Options
 	approved  func(ctx context.Context, t *carillon.Template) error
 	wake      chan struct{}
+	due       chan struct{}
 	syncing   *sync.Map // companies that are being synced
 	by        settings.TemplateAuthor
 }
@@ -73,8 +75,8 @@ func New(st *store.Store, reviewers map[string]Reviewer, o Options) *Catalog {
 	}
 	approved := func(context.Context, *carillon.Template) error { return nil }
 	return &Catalog{
-		approved: approved, store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1), syncing: &sync.Map{},
-		by: settings.TemplateAuthor{Kind: "system"},
+		approved: approved, store: st, reviewers: reviewers, o: o, wake: make(chan struct{}, 1), due: make(chan struct{}, 1),
+		syncing: &sync.Map{}, by: settings.TemplateAuthor{Kind: "system"},
 	}
 }
 
@@ -163,8 +165,29 @@ type Record struct {
 	Status          string `json:"status"`
 	Category        string `json:"category"`
 	Language        string `json:"language"`
-	Components      []any  `json:"components"` // each a textPart, mediaPart or buttonsPart
+	Components      []any  `json:"components"` // each a textPart, mediaPart, buttonsPart or carillon.Component
 	ParameterFormat string `json:"parameter_format"`
+
+	Unsupported    []string        `json:"unsupported,omitempty"` // names of the parts that cannot be sent from here
+	CategoryChange *CategoryChange `json:"category_change,omitempty"`
+}
+
+// CategoryChange is a change of the category that the channel announced.
+type CategoryChange struct {
+	To string `json:"to"`
+	At string `json:"at,omitempty"` // if the channel says when
+}
+
+// ComingCategory returns the announced change of a template's category; nil if there is none.
+func ComingCategory(t *carillon.Template) *CategoryChange {
+	if t.Report.ComingCategory == "" {
+		return nil
+	}
+	x := &CategoryChange{To: t.Report.ComingCategory}
+	if t.Report.ComingAt > 0 {
+		x.At = carillon.FormatTime(time.Unix(t.Report.ComingAt, 0).UTC())
+	}
+	return x
 }
 
 // The forms of a component. The keys are in the contract's order.
@@ -187,7 +210,10 @@ type (
 )
 
 func partOf(c *carillon.Component) any {
+	known := slices.Contains([]string{content.TypeHeader, content.TypeBody, content.TypeFooter, content.TypeButtons}, c.Type)
 	switch {
+	case !known || len(c.Rest) > 0 || c.AddSecurityRecommendation || c.CodeExpirationMinutes != 0:
+		return *c
 	case c.Type == content.TypeButtons:
 		return buttonsPart{c.Type, c.Buttons}
 	case c.Type == content.TypeHeader && c.Format != content.FormatText && c.Format != "":
@@ -202,6 +228,7 @@ func RecordOf(t *carillon.Template) Record {
 	r := Record{
 		ID: t.PublicID(), Name: t.Name, Status: strings.ToUpper(string(t.Status)), Category: t.Category, Language: t.Language,
 		Components: make([]any, len(t.Components)), ParameterFormat: t.ParameterFormat,
+		Unsupported: content.Unsupported(t), CategoryChange: ComingCategory(t),
 	}
 	for i := range t.Components {
 		r.Components[i] = partOf(&t.Components[i])

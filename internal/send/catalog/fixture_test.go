@@ -71,12 +71,12 @@ func (d *desk) Status(_ context.Context, _ *carillon.Sender, t *carillon.Templat
 	return provider.TemplateEvent{}, carillon.Absent("Template")
 }
 
-func (d *desk) List(_ context.Context, s *carillon.Sender) (all []provider.TemplateEvent, err error) {
+func (d *desk) List(_ context.Context, s *carillon.Sender) (all provider.TemplateList, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, e := range d.known {
 		if e.SenderUID == s.UID {
-			all = append(all, *e)
+			all.Templates = append(all.Templates, provider.ListedTemplate{TemplateEvent: *e})
 		}
 	}
 	return all, d.down

@@ -51,11 +51,31 @@ func move(r *settings.TemplateRecord, to carillon.TemplateStatus, reason string)
 // are stored and OnApproved was called.
 func (c *Catalog) Apply(ctx context.Context, events []provider.TemplateEvent) error {
 	for i := range events {
-		if _, err := c.apply(ctx, &events[i]); err != nil {
+		if err := c.applyOrRequest(ctx, &events[i]); err != nil {
 			return fmt.Errorf("apply the channel's report: %w", err)
 		}
 	}
 	return nil
+}
+
+// applyOrRequest applies a report. A report on an unknown template, or on parts that changed, makes the sender's
+// comparison due.
+func (c *Catalog) applyOrRequest(ctx context.Context, e *provider.TemplateEvent) error {
+	r, err := c.store.Templates.ReportedTemplate(ctx, e.SenderUID, e.ProviderID, e.Name, e.Language)
+	if err != nil {
+		return err
+	}
+	if r == nil || e.Rewritten {
+		if err := c.store.Templates.RequestSync(ctx, e.SenderUID, time.Now(), syncRest); err != nil {
+			return err
+		}
+		signal(c.due)
+	}
+	if r == nil {
+		return nil
+	}
+	_, err = c.apply(ctx, e)
+	return err
 }
 
 // maxSwaps bounds how often a report is applied again after a concurrent write.
@@ -110,6 +130,9 @@ func decisions(r, next *settings.TemplateRecord) (all []settings.TemplateChange)
 	if next.Status != r.Status {
 		all = append(all, settings.TemplateChange{Action: settings.TemplateDecided, By: channelDid()})
 	}
+	if !sameParts(r.Category, r.Components, next.Components) {
+		all = append(all, settings.TemplateChange{Action: settings.TemplateEdited, By: channelDid()})
+	}
 	if next.Category != r.Category {
 		all = append(all, settings.TemplateChange{Action: settings.TemplateCategorized, By: channelDid()})
 	}
@@ -125,10 +148,21 @@ func report(n *settings.TemplateRecord, e *provider.TemplateEvent) (changed bool
 	if n.ProviderID == "" && e.ProviderID != "" {
 		n.ProviderID, changed = e.ProviderID, true
 	}
+	was := n.Report
 	if n.Category != e.Category && slices.Contains(categories, e.Category) {
+		n.Report.PreviousCategory = n.Category
 		n.Category, changed = e.Category, true
 	}
-	return changed
+	if e.ComingCategory != "" && e.ComingCategory != n.Category {
+		n.Report.ComingCategory, n.Report.ComingAt = e.ComingCategory, e.ComingAt
+	}
+	if n.Report.ComingCategory == n.Category {
+		n.Report.ComingCategory, n.Report.ComingAt = "", 0
+	}
+	if e.Quality != "" && e.QualityAt >= n.Report.QualityAt {
+		n.Report.Quality, n.Report.QualityAt = e.Quality, e.QualityAt
+	}
+	return changed || n.Report != was
 }
 
 // Pause records that the channel paused an approved template, as its response to a message shows. It changes nothing

@@ -85,7 +85,7 @@ func TestASyncTakesOverWhatTheChannelsSay(t *testing.T) {
 		for _, s := range kept {
 			switch s.SenderUID {
 			case line.UID:
-				if s.Found != 231 || s.Changed != changed || s.Missing != 230 || s.Error != "" || s.At.IsZero() {
+				if s.Found != 231 || s.Changed != changed || s.Imported != 230*changed || s.Missing != 0 || s.Error != "" || s.At.IsZero() {
 					t.Errorf("round %d: %+v", round, s)
 				}
 			case other.UID:

@@ -104,13 +104,12 @@ func (c *Channel) Status(_ context.Context, s *carillon.Sender, t *carillon.Temp
 }
 
 // List returns the templates that a sender submitted since the process started.
-func (c *Channel) List(_ context.Context, s *carillon.Sender) ([]provider.TemplateEvent, error) {
+func (c *Channel) List(_ context.Context, s *carillon.Sender) (all provider.TemplateList, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var all []provider.TemplateEvent
 	for k, x := range c.templates {
 		if k.senderUID == s.UID {
-			all = append(all, x.event(k))
+			all.Templates = append(all.Templates, provider.ListedTemplate{TemplateEvent: x.event(k)})
 		}
 	}
 	return all, nil

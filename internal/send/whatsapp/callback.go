@@ -59,6 +59,14 @@ func (cb *Callback) Concerns(raw json.RawMessage) bool {
 	return slices.Contains(cb.WABAIDs, s.wabaID)
 }
 
+// TemplatesFor returns the reports on templates that concern the account of the sender with these settings.
+func (cb *Callback) TemplatesFor(raw json.RawMessage) []provider.TemplateEvent {
+	if s, err := parseSettings(raw); err != nil || !slices.Contains(cb.WABAIDs, s.wabaID) {
+		return nil
+	}
+	return cb.Templates
+}
+
 // Newest returns the newest notice about the sender's number or account, or nil if there is none.
 func (cb *Callback) Newest(raw json.RawMessage, number string) (newest *provider.Notice) {
 	s, err := parseSettings(raw)
@@ -143,23 +151,22 @@ func ParseCallback(body []byte, senderUID int64) (Callback, error) {
 				cb.addNotice(f, string(entry.ID), entry.Time, &entry.Changes[j].Value)
 				continue
 			}
-			cb.addChange(entry.Changes[j].Field, &entry.Changes[j].Value, senderUID)
+			cb.addChange(entry.Changes[j].Field, entry.Time, &entry.Changes[j].Value, senderUID)
 		}
 	}
 	return cb, nil
 }
 
 // addChange adds one change by its field.
-func (cb *Callback) addChange(field string, v *value, senderUID int64) {
+func (cb *Callback) addChange(field string, at seconds, v *value, senderUID int64) {
 	switch field {
 	case "messages":
 		cb.addMessages(v, senderUID)
-	case "message_template_status_update":
-		cb.addTemplate(v.statusEvent(senderUID))
+	case "message_template_status_update", "message_template_quality_update", "message_template_components_update",
+		"template_category_update":
+		cb.addTemplate(v.read(senderUID, at))
 	case "user_preferences":
 		cb.addPreferences(v)
-	case "template_category_update":
-		cb.addTemplate(v.categoryEvent(senderUID))
 	default:
 		cb.Ignored++
 	}

@@ -32,6 +32,7 @@ type node struct {
 	Category   string               `json:"category"`
 	Rejected   string               `json:"rejected_reason"`
 	Components []carillon.Component `json:"components"`
+	listMembers
 }
 
 // Submit submits a template to the channel's review. A new template is created, a known one is edited if the channel
@@ -215,25 +216,6 @@ func (c *Client) find(ctx context.Context, a *account, t *carillon.Template) (no
 		err = errAbsent
 	}
 	return found, err
-}
-
-// List reads the status of all templates of the sender's account. Templates with an unknown status are skipped.
-func (c *Client) List(ctx context.Context, s *carillon.Sender) ([]provider.TemplateEvent, error) {
-	a, err := c.account(s)
-	if err != nil {
-		return nil, err
-	}
-	var all []provider.TemplateEvent
-	err = c.each(ctx, a, url.Values{"fields": {statusFields}}, func(n node) bool {
-		if status, ok := statusOf(n.Status); ok && n.ID != "" {
-			all = append(all, provider.TemplateEvent{
-				SenderUID: s.UID, ProviderID: string(n.ID), Name: n.Name, Language: n.Language,
-				Status: status, Category: n.Category, Reason: rejectedReason(n.Rejected),
-			})
-		}
-		return true
-	})
-	return all, err
 }
 
 // each visits the templates of the channel's list, page by page, until visit returns false.

@@ -8,14 +8,18 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// templateValue holds the members of message_template_status_update and template_category_update.
+// templateValue holds the members of the callbacks about a template.
 type templateValue struct {
-	Event       string `json:"event"`
-	ID          nodeID `json:"message_template_id"`
-	Name        string `json:"message_template_name"`
-	Language    string `json:"message_template_language"`
-	Reason      string `json:"reason"`
-	NewCategory string `json:"new_category"`
+	Event       string  `json:"event"`
+	ID          nodeID  `json:"message_template_id"`
+	Name        string  `json:"message_template_name"`
+	Language    string  `json:"message_template_language"`
+	Reason      string  `json:"reason"`
+	NewCategory string  `json:"new_category"`
+	Correct     string  `json:"correct_category"`
+	ChangesAt   seconds `json:"category_update_timestamp"`
+	NewQuality  string  `json:"new_quality_score"`
+	Body        string  `json:"message_template_element"`
 	OtherInfo   struct {
 		Title       string `json:"title"`
 		Description string `json:"description"`
@@ -26,9 +30,28 @@ type templateValue struct {
 	} `json:"rejection_info"`
 }
 
+// read returns the report of a callback about a template. What it holds decides, because the channel has sent a quality
+// score under the name of another field.
+func (t *templateValue) read(senderUID int64, at seconds) (provider.TemplateEvent, bool) {
+	e := t.event(senderUID)
+	switch {
+	case t.ID == "" && t.Name == "":
+		return e, false
+	case t.NewQuality != "":
+		e.Quality, e.QualityAt = qualityOf(t.NewQuality), int64(at)
+		return e, e.Quality != ""
+	case t.Body != "":
+		e.Rewritten = true
+		return e, true
+	case t.NewCategory != "" || t.Correct != "":
+		return t.categoryEvent(senderUID)
+	}
+	return t.statusEvent(senderUID)
+}
+
 func (t *templateValue) statusEvent(senderUID int64) (provider.TemplateEvent, bool) {
 	s, ok := statusOf(t.Event)
-	if !ok || (t.ID == "" && t.Name == "") {
+	if !ok {
 		return provider.TemplateEvent{}, false
 	}
 	e := t.event(senderUID)
@@ -36,17 +59,18 @@ func (t *templateValue) statusEvent(senderUID int64) (provider.TemplateEvent, bo
 	return e, true
 }
 
+// categoryEvent returns the report of a changed category, or of one that will change.
 func (t *templateValue) categoryEvent(senderUID int64) (provider.TemplateEvent, bool) {
-	if t.NewCategory == "" || (t.ID == "" && t.Name == "") {
-		return provider.TemplateEvent{}, false
-	}
 	e := t.event(senderUID)
-	e.Category = t.NewCategory
+	e.Category = strings.ToUpper(t.NewCategory)
+	if t.Correct != "" { // a notice: new_category is the current one
+		e.ComingCategory, e.ComingAt = strings.ToUpper(t.Correct), int64(t.ChangesAt)
+	}
 	return e, true
 }
 
 func (t *templateValue) event(senderUID int64) provider.TemplateEvent {
-	return provider.TemplateEvent{SenderUID: senderUID, ProviderID: string(t.ID), Name: t.Name, Language: t.Language}
+	return provider.TemplateEvent{SenderUID: senderUID, ProviderID: string(t.ID), Name: t.Name, Language: languageOf(t.Language)}
 }
 
 // reason joins the channel's reasons. Their members depend on the event.

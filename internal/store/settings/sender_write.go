@@ -86,7 +86,10 @@ func PutSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now ti
 			{Key: "field", Value: "number"}, {Key: "reason", Value: "Another sender of the company has the number of " + x.ID},
 		}}
 	}
-	return err
+	if err != nil || x.Channel != carillon.Messaging {
+		return err
+	}
+	return requestSync(ctx, tx, x.UID, now)
 }
 
 // DeclareSender puts a sender by company and id. A new default sender replaces a former one. An unchanged sender is
@@ -243,6 +246,9 @@ func RemoveSender(ctx context.Context, tx *configure.Tx, companyID, id string, n
 	}
 	if _, err := tx.Exec(ctx, "DELETE FROM template WHERE sender = $1", x.UID); err != nil {
 		return fmt.Errorf("delete templates: %w", err)
+	}
+	if _, err := tx.Exec(ctx, "DELETE FROM template_sync WHERE sender = $1", x.UID); err != nil {
+		return fmt.Errorf("delete the comparison of templates: %w", err)
 	}
 	if _, err := tx.Exec(ctx, "DELETE FROM sender_report WHERE sender = $1", x.UID); err != nil {
 		return fmt.Errorf("delete what the channel said of a sender: %w", err)

@@ -176,32 +176,3 @@ func templateTextFrom(s string) (*TemplateText, error) {
 	}
 	return x, nil
 }
-
-// TemplateSync is the result of comparing a sender's templates with those of its channel.
-type TemplateSync struct {
-	SenderUID int64
-	At        time.Time
-	Found     int    // templates at the channel
-	Changed   int    // changed templates of ours
-	Missing   int    // templates of the channel that are missing here
-	Error     string // error message for people; empty after success
-}
-
-// PutSync stores the last comparison of a sender.
-func (s *Templates) PutSync(ctx context.Context, x TemplateSync) error {
-	_, err := s.d.Exec(ctx, `INSERT INTO template_sync (sender, at, found, changed, missing, error) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (sender) DO UPDATE SET at = excluded.at, found = excluded.found, changed = excluded.changed, missing = excluded.missing,
-		error = excluded.error`, x.SenderUID, db.Millis(x.At), x.Found, x.Changed, x.Missing, x.Error)
-	return db.Wrap(err, "keep comparison of templates")
-}
-
-// Syncs reads the last comparison of each of a company's senders that had one.
-func (s *Templates) Syncs(ctx context.Context, companyID string) ([]TemplateSync, error) {
-	return db.Collect(ctx, s.d, "comparisons of templates", func(scan db.Scan) (x TemplateSync, err error) {
-		var at int64
-		err = scan(&x.SenderUID, &at, &x.Found, &x.Changed, &x.Missing, &x.Error)
-		x.At = db.Instant(at)
-		return x, err
-	}, `SELECT sender, at, found, changed, missing, error FROM template_sync WHERE sender IN (SELECT uid FROM sender WHERE `+
-		`company_id = $1)`, companyID)
-}

@@ -18,10 +18,11 @@ type TemplateRecord struct {
 	carillon.Template
 	PollAt       time.Time // time of the next poll of the channel; zero for none
 	ClaimedUntil time.Time
+	Imported     bool // made at the channel, not here
 }
 
 const templateColumns = `company_id, id, provider_id, sender, name, language, category, status, parameter_format, components,
-	reason, poll_at, claimed_until, created_at, updated_at, send_ttl`
+	reason, poll_at, claimed_until, created_at, updated_at, send_ttl, report, imported`
 
 const (
 	templateSelect       = "SELECT " + templateColumns + " FROM template "
@@ -37,15 +38,20 @@ const (
 
 func scanTemplate(scan db.Scan) (*TemplateRecord, error) {
 	var r TemplateRecord
-	var components string
+	var components, report string
 	var poll, claimed, created, updated int64
 	err := scan(&r.CompanyID, &r.ID, &r.ProviderID, &r.SenderUID, &r.Name, &r.Language, &r.Category, &r.Status,
-		&r.ParameterFormat, &components, &r.Reason, &poll, &claimed, &created, &updated, &r.SendTTL)
+		&r.ParameterFormat, &components, &r.Reason, &poll, &claimed, &created, &updated, &r.SendTTL, &report, &r.Imported)
 	if err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal([]byte(components), &r.Components); err != nil {
 		return nil, fmt.Errorf("read components of template %s: %w", r.ID, err)
+	}
+	if report != "" {
+		if err := json.Unmarshal([]byte(report), &r.Report); err != nil {
+			return nil, fmt.Errorf("read report of template %s: %w", r.ID, err)
+		}
 	}
 	r.PollAt, r.ClaimedUntil = db.Instant(poll), db.Instant(claimed)
 	r.CreatedAt, r.UpdatedAt = db.Instant(created), db.Instant(updated)

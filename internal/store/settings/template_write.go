@@ -51,24 +51,42 @@ func (s *Templates) CreateTemplate(ctx context.Context, r *TemplateRecord, limit
 
 func insertTemplate(ctx context.Context, tx *configure.Tx, r *TemplateRecord) error {
 	tx.Changes(r.CompanyID)
-	components, err := json.Marshal(r.Components)
-	if err != nil {
-		return fmt.Errorf("write components: %w", err)
-	}
-	_, err = tx.Exec(ctx, `INSERT INTO template (`+templateColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
-		r.CompanyID, r.ID, r.ProviderID, r.SenderUID, r.Name, r.Language, r.Category, string(r.Status), r.ParameterFormat,
-		string(components), r.Reason, db.Millis(r.PollAt), db.Millis(r.ClaimedUntil), db.Millis(r.CreatedAt), db.Millis(r.UpdatedAt),
-		r.SendTTL)
+	_, err := insertTemplateUnless(ctx, tx, r, "")
 	if db.Duplicate(err) {
 		return carillon.InConflict("The sender has a template of this name and language")
 	}
 	return db.Wrap(err, "insert template")
 }
 
-const activeTemplates = "SELECT COUNT(*) FROM template WHERE company_id = $1 AND status IN ('pending', 'approved', 'paused')"
+// insertTemplateUnless inserts a template; clause says what happens if the sender has one of its name and language.
+func insertTemplateUnless(ctx context.Context, tx *configure.Tx, r *TemplateRecord, clause string) (int64, error) {
+	components, err := json.Marshal(r.Components)
+	if err != nil {
+		return 0, fmt.Errorf("write components: %w", err)
+	}
+	report, err := reportText(&r.Template)
+	if err != nil {
+		return 0, err
+	}
+	return tx.Exec(ctx, `INSERT INTO template (`+templateColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`+clause,
+		r.CompanyID, r.ID, r.ProviderID, r.SenderUID, r.Name, r.Language, r.Category, string(r.Status), r.ParameterFormat,
+		string(components), r.Reason, db.Millis(r.PollAt), db.Millis(r.ClaimedUntil), db.Millis(r.CreatedAt), db.Millis(r.UpdatedAt),
+		r.SendTTL, report, r.Imported)
+}
 
-// ActiveTemplates counts a company's templates at the channel: pending, approved or paused.
+// reportText returns the stored form of what the channel reports about a template.
+func reportText(t *carillon.Template) (string, error) {
+	if t.Report == (carillon.TemplateReport{}) {
+		return "", nil
+	}
+	text, err := json.Marshal(t.Report)
+	return string(text), db.Wrap(err, "write report of template")
+}
+
+const activeTemplates = "SELECT COUNT(*) FROM template WHERE company_id = $1 AND status IN ('pending', 'approved', 'paused') AND NOT imported"
+
+// ActiveTemplates counts a company's templates at the channel that were made here: pending, approved or paused.
 func ActiveTemplates(ctx context.Context, tx *configure.Tx, companyID string) (int, error) {
 	return countActive(ctx, tx, companyID)
 }
@@ -224,12 +242,17 @@ func swapTemplate(ctx context.Context, tx *configure.Tx, read, next *TemplateRec
 	if err != nil {
 		return false, fmt.Errorf("write components: %w", err)
 	}
+	report, err := reportText(&next.Template)
+	if err != nil {
+		return false, err
+	}
 	n, err := tx.Exec(ctx, `UPDATE template SET provider_id = $6, name = $7, language = $8, category = $9, status = $10,
-		parameter_format = $11, components = $12, reason = $13, poll_at = $14, claimed_until = $15, updated_at = $16, send_ttl = $17`+asRead,
+		parameter_format = $11, components = $12, reason = $13, poll_at = $14, claimed_until = $15, updated_at = $16, send_ttl = $17,
+		report = $18`+asRead,
 		read.CompanyID, read.ID, string(read.Status), db.Millis(read.UpdatedAt), db.Millis(read.ClaimedUntil),
 		next.ProviderID, next.Name, next.Language, next.Category, string(next.Status), next.ParameterFormat,
 		string(components), next.Reason, db.Millis(next.PollAt), db.Millis(next.ClaimedUntil), db.Millis(next.UpdatedAt),
-		next.SendTTL)
+		next.SendTTL, report)
 	if db.Duplicate(err) {
 		return false, carillon.InConflict("The sender has another template of this name and language")
 	}

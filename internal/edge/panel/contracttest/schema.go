@@ -49,7 +49,7 @@ func (s *schemas) of(t reflect.Type) object {
 	if t.Kind() != reflect.Pointer && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		return object{"type": "string"}
 	}
-	if t.Implements(reflect.TypeFor[json.Marshaler]()) && !isOpen(t) {
+	if t.Implements(reflect.TypeFor[json.Marshaler]()) && !keepsRest(t) {
 		s.fail(t, "has JSON of its own")
 	}
 	switch t.Kind() {
@@ -85,23 +85,24 @@ func (s *schemas) of(t reflect.Type) object {
 	}
 }
 
-// isOpen reports whether a struct keeps members that it does not know.
-func isOpen(t reflect.Type) bool {
+// input returns the schema of a request's body.
+func (s *schemas) input(t reflect.Type) object {
+	s.lax = t.Implements(reflect.TypeFor[resource.Resource]())
+	defer func() { s.lax = false }()
+	return s.of(t)
+}
+
+// keepsRest reports whether an object of a type may have more members than its fields: those of the channel that this
+// program does not know.
+func keepsRest(t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if t.Kind() != reflect.Struct {
 		return false
 	}
-	rest, has := t.FieldByName("Rest")
-	return has && rest.Type == reflect.TypeFor[carillon.Members]()
-}
-
-// input returns the schema of a request's body.
-func (s *schemas) input(t reflect.Type) object {
-	s.lax = t.Implements(reflect.TypeFor[resource.Resource]())
-	defer func() { s.lax = false }()
-	return s.of(t)
+	rest, ok := t.FieldByName("Rest")
+	return ok && rest.Type == reflect.TypeFor[carillon.Members]()
 }
 
 // isGeneric reports whether a type is an instance of a generic struct.
@@ -149,7 +150,7 @@ func (s *schemas) structure(t reflect.Type) object {
 		}
 	}
 	x := object{"type": "object", "properties": properties}
-	if !isOpen(t) {
+	if !keepsRest(t) {
 		x["additionalProperties"] = false
 	}
 	if len(required) > 0 && !s.lax {

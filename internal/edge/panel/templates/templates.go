@@ -63,6 +63,10 @@ type templateRow struct {
 	CreatedAt       string                  `json:"created_at"`
 	UpdatedAt       string                  `json:"updated_at"`
 	Version         string                  `json:"version"` // version of the text and status, which differs after each change
+
+	Unsupported    []string                `json:"unsupported,omitempty"` // names of the parts that cannot be sent from here
+	Quality        string                  `json:"quality,omitempty"`     // the channel's score: GREEN, YELLOW or RED
+	CategoryChange *catalog.CategoryChange `json:"category_change,omitempty"`
 }
 
 func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
@@ -71,7 +75,8 @@ func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
 		Sender: s.ID, Number: s.Number, Provider: s.Provider, ParameterFormat: t.ParameterFormat, Components: t.Components,
 		Variables: content.Keys(t.Shape),
 		CreatedAt: carillon.FormatTime(t.CreatedAt), UpdatedAt: carillon.FormatTime(t.UpdatedAt),
-		Version: strconv.FormatInt(t.UpdatedAt.UnixMilli(), 10),
+		Version:     strconv.FormatInt(t.UpdatedAt.UnixMilli(), 10),
+		Unsupported: content.Unsupported(t), Quality: t.Report.Quality, CategoryChange: catalog.ComingCategory(t),
 	}
 	for _, c := range t.Components {
 		if c.Type == content.TypeBody {
@@ -189,13 +194,16 @@ func (x Templates) submit(r *http.Request, by member.Member, id string) (templat
 
 // syncRow is the result of the last comparison of a sender's templates with those of its channel.
 type syncRow struct {
-	Sender  string `json:"sender"`
-	Number  string `json:"number"`
-	At      string `json:"at"`
-	Found   int    `json:"found"`
-	Changed int    `json:"changed"`
-	Missing int    `json:"missing"` // templates of the channel that are not stored here
-	Error   string `json:"error,omitempty"`
+	Sender      string `json:"sender"`
+	Number      string `json:"number"`
+	At          string `json:"at"`
+	Found       int    `json:"found"`
+	Imported    int    `json:"imported"` // new here
+	Changed     int    `json:"changed"`
+	Gone        int    `json:"gone"`        // no longer at the channel, and disabled
+	Missing     int    `json:"missing"`     // templates of the channel that are not stored here, because a draft has their name
+	Unsupported int    `json:"unsupported"` // have parts that cannot be sent from here
+	Error       string `json:"error,omitempty"`
 }
 
 func (x Templates) synced(r *http.Request, by member.Member) (httpio.List[syncRow], error) {
@@ -221,7 +229,9 @@ func (x Templates) syncRows(ctx context.Context, by member.Member, all []setting
 		at := slices.IndexFunc(all, func(y settings.TemplateSync) bool { return y.SenderUID == s.UID })
 		if at >= 0 {
 			y := all[at]
-			rows.Data = append(rows.Data, syncRow{s.ID, s.Number, carillon.FormatTime(y.At), y.Found, y.Changed, y.Missing, y.Error})
+			rows.Data = append(rows.Data, syncRow{
+				s.ID, s.Number, carillon.FormatTime(y.At), y.Found, y.Imported, y.Changed, y.Gone, y.Missing, y.Unsupported, y.Error,
+			})
 		}
 	}
 	return rows, nil

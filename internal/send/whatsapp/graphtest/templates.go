@@ -23,6 +23,7 @@ type templates struct {
 	autoApprove bool
 	last        int64
 	all         []*carillon.Template
+	listed      []json.RawMessage // made by others; see SetListed
 }
 
 const (
@@ -230,30 +231,6 @@ func (ts *templates) review(t *carillon.Template, b *templateBody) *Error {
 	return nil
 }
 
-func (ts *templates) list(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	q := r.URL.Query()
-	limit, err := strconv.Atoi(q.Get("limit"))
-	if err != nil || limit < 1 {
-		limit = 25
-	}
-	at, _ := strconv.Atoi(q.Get("after"))
-	found := []map[string]any{}
-	for ; at < len(ts.all) && len(found) < limit; at++ {
-		t := ts.all[at]
-		if strings.Contains(t.Name, q.Get("name")) && (q.Get("language") == "" || q.Get("language") == t.Language) {
-			found = append(found, view(t))
-		}
-	}
-	paging := map[string]any{"cursors": map[string]string{"after": strconv.Itoa(at)}}
-	if at < len(ts.all) {
-		paging["next"] = "http://" + r.Host + r.URL.Path
-	}
-	respond(w, 200, map[string]any{"data": found, "paging": paging})
-	return nil
-}
-
 func (ts *templates) delete(w http.ResponseWriter, r *http.Request, _ []byte) *Error {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -274,6 +251,10 @@ func (ts *templates) show(w http.ResponseWriter, r *http.Request, _ []byte) *Err
 	defer ts.mu.Unlock()
 	t := ts.byID(r.PathValue("id"))
 	if t == nil {
+		if node := ts.listedNode(r.PathValue("id")); node != nil {
+			respond(w, 200, node)
+			return nil
+		}
 		return noObject(r.PathValue("id"))
 	}
 	respond(w, 200, view(t))

@@ -1,5 +1,13 @@
-import { IconAlertCircle, IconBan, IconCircleCheck, IconClock, IconPencil, IconPlayerPause } from "@tabler/icons-react";
-import { useTexts } from "../../i18n";
+import {
+  IconAlertCircle,
+  IconBan,
+  IconCircleCheck,
+  IconClock,
+  IconPencil,
+  IconPlayerPause,
+  IconSendOff,
+} from "@tabler/icons-react";
+import { fill, useTexts } from "../../i18n";
 import { Tag, type Tone } from "../../ui/parts";
 import { texts } from "./texts";
 import type { Status } from "./types";
@@ -22,5 +30,19 @@ export function State({ status }: { status: Status }) {
       <Icon size={14} aria-hidden="true" />
       {t[status]}
     </Tag>
+  );
+}
+
+/** Unsupported is a badge for a template with parts that can't be sent from here. */
+export function Unsupported({ parts }: { parts?: string[] }) {
+  const t = useTexts(texts);
+  if (!parts?.length) return null;
+  return (
+    <span title={fill(t.unsupportedParts, { parts: parts.join(", ") })}>
+      <Tag tone="warn">
+        <IconSendOff size={14} aria-hidden="true" />
+        {t.unsupported}
+      </Tag>
+    </span>
   );
 }

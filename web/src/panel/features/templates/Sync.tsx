@@ -18,9 +18,7 @@ export function SyncButton() {
     setBusy(true);
     try {
       const rows = await sync();
-      const changed = rows.reduce((n, r) => n + r.changed, 0);
-      if (rows.some((r) => !r.error))
-        succeeded(changed === 0 ? t.syncedNone : changed === 1 ? t.syncedOne : fill(t.syncedMany, { n: changed }));
+      if (rows.some((r) => !r.error)) succeeded(cameOf(t, rows));
     } catch (e) {
       failed(e);
     } finally {
@@ -33,6 +31,8 @@ export function SyncButton() {
     </Button>
   );
 }
+
+type Texts = Record<"syncNew" | "syncChanged" | "syncGone" | "syncUnsupported" | "syncedNone", string>;
 
 /** LastSync says when templates were last compared with the channels, and with which senders that failed. */
 export function LastSync() {
@@ -61,6 +61,21 @@ export function LastSync() {
       ))}
     </div>
   );
+}
+
+/** cameOf says in words what came of a comparison, such as "12 new, 3 changed". */
+export function cameOf(t: Texts, rows: SyncRow[]): string {
+  const sum = (of: (r: SyncRow) => number) => rows.reduce((n, r) => n + of(r), 0);
+  const parts = [
+    [t.syncNew, sum((r) => r.imported)],
+    [t.syncChanged, sum((r) => r.changed)],
+    [t.syncGone, sum((r) => r.gone)],
+  ] as const;
+  const said = parts.filter(([, n]) => n > 0).map(([text, n]) => fill(text, { n }));
+  const unsupported = sum((r) => r.unsupported);
+  if (said.length === 0) said.push(t.syncedNone);
+  if (unsupported > 0) said.push(fill(t.syncUnsupported, { n: unsupported }));
+  return said.join(", ");
 }
 
 const newest = (rows: SyncRow[]): string => rows.reduce((at, r) => (r.at > at ? r.at : at), "");

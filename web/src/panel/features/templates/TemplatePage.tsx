@@ -22,7 +22,7 @@ import { History } from "./History";
 import { Preview } from "./Preview";
 import { explained } from "./reasons";
 import { Review } from "./Review";
-import { State } from "./State";
+import { State, Unsupported } from "./State";
 import { texts } from "./texts";
 import type { TemplateRow } from "./types";
 import { useTemplate, useTemplateChanges, useTemplates } from "./useTemplates";
@@ -72,6 +72,7 @@ function Shown({ template: x }: { template: TemplateRow }) {
       about={
         <span className="templates-head">
           <State status={x.status} />
+          <Unsupported parts={x.unsupported} />
           <span>{languageName(x.language.replace("_", "-"), language)}</span>
           <span>{t[x.category as "UTILITY"] ?? x.category}</span>
           <span>
@@ -130,8 +131,28 @@ function Standing({ template: x, write }: { template: TemplateRow; write: boolea
           <p>{next || t[`next_${x.status}`]}</p>
         </Note>
       </div>
+      {!!x.unsupported?.length && (
+        <Note tone="warn">
+          <p>{fill(t.unsupportedParts, { parts: x.unsupported.join(", ") })}</p>
+        </Note>
+      )}
+      {x.category_change && <Coming category={x.category} change={x.category_change} />}
       {x.status === "pending" && x.provider === "sandbox" && write && <Review template={x} />}
     </section>
+  );
+}
+
+/** Coming says that WhatsApp will move the template to another category. */
+function Coming({ category, change }: { category: string; change: NonNullable<TemplateRow["category_change"]> }) {
+  const t = useTexts(texts);
+  const name = (c: string) => t[c as "UTILITY"] ?? c;
+  const words = { from: name(category), to: name(change.to) };
+  return (
+    <Note tone="warn">
+      <p>
+        {fill(change.at ? t.comingAt : t.coming, words)} {change.at && <Ago at={change.at} />}
+      </p>
+    </Note>
   );
 }
 
@@ -157,6 +178,12 @@ function Details({ template: x, others }: { template: TemplateRow; others: Templ
               <code>{x.provider_id}</code>
               <Copy value={x.provider_id} label={t.copyProviderId} />
             </dd>
+          </>
+        )}
+        {x.quality && (
+          <>
+            <dt>{t.quality}</dt>
+            <dd>{t[`quality_${x.quality}` as "quality_GREEN"] ?? x.quality}</dd>
           </>
         )}
         <dt>{t.variables}</dt>
@@ -237,7 +264,7 @@ function Actions({ template: x, write }: { template: TemplateRow; write: boolean
           {t.submit}
         </Button>
       )}
-      {x.status === "approved" && can("notifications:send") && (
+      {x.status === "approved" && !x.unsupported?.length && can("notifications:send") && (
         <Button
           leftSection={<IconSend size={16} />}
           renderRoot={(props) => <Link to="/send" search={{ template: x.id }} {...props} />}

@@ -18,7 +18,7 @@ import { Empty, Page } from "../../ui/parts";
 import { useTyped } from "../../ui/typed";
 import { addressOf, type Address } from "./address";
 import { filtered, ordered } from "./list";
-import { State } from "./State";
+import { State, Unsupported } from "./State";
 import { LastSync, SyncButton } from "./Sync";
 import { texts } from "./texts";
 import { statuses, type Status, type TemplateRow } from "./types";
@@ -176,7 +176,7 @@ function useColumns(several: boolean): Column<TemplateRow>[] {
       label: t.status,
       width: 130,
       by: (x) => statuses.indexOf(x.status),
-      cell: (x) => <State status={x.status} />,
+      cell: (x) => (x.unsupported?.length ? <Unsupported parts={x.unsupported} /> : <State status={x.status} />),
     },
     { id: "category", label: t.category, width: 134, from: "tablet", by: category, cell: category },
     {
