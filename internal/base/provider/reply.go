@@ -132,6 +132,7 @@ type Reply struct {
 	Choices  []string // at most 10
 	Language string   // BCP 47, for the texts around the choices
 	File     *ReplyFile
+	Message  *Message // an application's message, in place of Text, Choices and File; nil for none
 }
 
 // TypingFor is the time for which a messaging channel shows the typing indicator, unless a message comes.

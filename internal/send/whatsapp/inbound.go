@@ -148,6 +148,8 @@ func replyMessage(m *provider.Reply) map[string]any {
 		b["recipient"] = m.UserID
 	}
 	switch n := len(m.Choices); {
+	case m.Message != nil:
+		freeForm(b, m.Message)
 	case m.File != nil:
 		kind := mediaKind(m.File.Type)
 		f := map[string]any{"link": m.File.URL}
@@ -167,7 +169,7 @@ func replyMessage(m *provider.Reply) map[string]any {
 		}
 		b["type"] = "interactive"
 		b["interactive"] = map[string]any{
-			"type": "button", "body": map[string]any{"text": bodyOf(m)}, "action": map[string]any{"buttons": buttons},
+			"type": "button", "body": map[string]any{"text": bodyOf(m, maxInteractive)}, "action": map[string]any{"buttons": buttons},
 		}
 	default:
 		var rows []any
@@ -179,7 +181,7 @@ func replyMessage(m *provider.Reply) map[string]any {
 			rows = append(rows, row)
 		}
 		b["type"] = "interactive"
-		b["interactive"] = map[string]any{"type": "list", "body": map[string]any{"text": bodyOf(m)}, "action": map[string]any{
+		b["interactive"] = map[string]any{"type": "list", "body": map[string]any{"text": bodyOf(m, maxListText)}, "action": map[string]any{
 			"button": language.Of(listButton, m.Language), "sections": []any{map[string]any{"rows": rows}},
 		}}
 	}
@@ -192,18 +194,19 @@ const (
 	maxButtonTitle    = 20
 	maxRowTitle       = 24
 	maxRowDescription = 72
-	maxInteractive    = 1024 // of the text above choices
+	maxInteractive    = 1024 // of the text above buttons
+	maxListText       = 4096 // of the text above a list
 	maxCaption        = 1024
 )
 
 func choiceID(i int) string { return provider.ChoicePrefix + strconv.Itoa(i+1) }
 
 // bodyOf returns the text above choices, which the channel requires.
-func bodyOf(m *provider.Reply) string {
+func bodyOf(m *provider.Reply, most int) string {
 	if strings.TrimSpace(m.Text) == "" {
 		return "…"
 	}
-	return cut(m.Text, maxInteractive)
+	return cut(m.Text, most)
 }
 
 func anyLonger(all []string, n int) bool {
