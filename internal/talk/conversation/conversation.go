@@ -220,13 +220,14 @@ type Said struct {
 	About    string       // beginning of the message that it replies to
 	Quiet    bool         // no reply is needed
 	Name     string       // author's name, in a group
+	ChoiceID string       // of an application's button or row
 	Enclosed provider.Enclosed
 }
 
 func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
 	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, At: now, Extra: chats.Extra{
 		File: in.File, Voice: in.Voice, Digits: in.Digits, Early: in.Early, Bound: in.Bound, Of: in.Of, About: in.About,
-		Name: in.Name, Enclosed: in.Enclosed,
+		Name: in.Name, ChoiceID: in.ChoiceID, Enclosed: in.Enclosed,
 	}}
 }
 
