@@ -126,7 +126,8 @@ func closedAt(until time.Time, reason string) error {
 		at = carillon.FormatTime(until)
 	}
 	err := carillon.InConflict(reason)
-	err.Details = append(err.Details, carillon.Detail{Key: "window_closed_at", Value: at}, carillon.Detail{Key: "send_instead", Value: sendInstead})
+	err.Details = append(err.Details, carillon.Detail{Key: "window_closed_at", Value: at},
+		carillon.Detail{Key: "send_instead", Value: sendInstead})
 	return err
 }
 
