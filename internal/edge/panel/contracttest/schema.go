@@ -49,7 +49,7 @@ func (s *schemas) of(t reflect.Type) object {
 	if t.Kind() != reflect.Pointer && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		return object{"type": "string"}
 	}
-	if t.Implements(reflect.TypeFor[json.Marshaler]()) {
+	if t.Implements(reflect.TypeFor[json.Marshaler]()) && !isOpen(t) {
 		s.fail(t, "has JSON of its own")
 	}
 	switch t.Kind() {
@@ -83,6 +83,18 @@ func (s *schemas) of(t reflect.Type) object {
 		s.fail(t, "has no JSON")
 		return object{}
 	}
+}
+
+// isOpen reports whether a struct keeps members that it does not know.
+func isOpen(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	rest, has := t.FieldByName("Rest")
+	return has && rest.Type == reflect.TypeFor[carillon.Members]()
 }
 
 // input returns the schema of a request's body.
@@ -136,7 +148,10 @@ func (s *schemas) structure(t reflect.Type) object {
 			required = append(required, "id")
 		}
 	}
-	x := object{"type": "object", "properties": properties, "additionalProperties": false}
+	x := object{"type": "object", "properties": properties}
+	if !isOpen(t) {
+		x["additionalProperties"] = false
+	}
 	if len(required) > 0 && !s.lax {
 		slices.Sort(required)
 		x["required"] = required

@@ -1,6 +1,6 @@
 import { Button, Menu, TextInput } from "@mantine/core";
 import { IconBraces, IconWand } from "@tabler/icons-react";
-import { useRef, type ReactNode } from "react";
+import { useRef, type ChangeEvent, type ReactNode } from "react";
 import { useTexts } from "../../i18n";
 import { fieldsOf } from "./places";
 import { texts } from "./texts";
@@ -69,16 +69,37 @@ export function Values({
           key={f.key}
           id={"value-" + f.key}
           label={f.label}
-          value={values[f.key] ?? ""}
           error={faults[f.key]}
           maxLength={4096}
           inputMode={f.part === "media" ? "url" : undefined}
           placeholder={f.part === "media" ? "https://…" : f.sample}
-          inputWrapperOrder={["label", "error", "input"]}
+          inputWrapperOrder={["label", "description", "error", "input"]}
           onFocus={() => (last.current = f.key)}
-          onChange={(e) => change({ [f.key]: e.currentTarget.value })}
+          description={f.part === "products" ? t.productsHelp : undefined}
+          {...(f.part === "offer"
+            ? {
+                type: "datetime-local",
+                value: localTime(values[f.key] ?? ""),
+                onChange: (e: ChangeEvent<HTMLInputElement>) => change({ [f.key]: instant(e.currentTarget.value) }),
+              }
+            : {
+                value: values[f.key] ?? "",
+                onChange: (e: ChangeEvent<HTMLInputElement>) => change({ [f.key]: e.currentTarget.value }),
+              })}
         />
       ))}
     </div>
   );
+}
+
+/** localTime is an instant as a field of the type datetime-local has it, in the zone of the browser. */
+function localTime(text: string): string {
+  const at = new Date(text);
+  if (!text || Number.isNaN(at.getTime())) return "";
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+function instant(local: string): string {
+  const at = new Date(local);
+  return Number.isNaN(at.getTime()) ? "" : at.toISOString();
 }

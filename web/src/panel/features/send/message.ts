@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { why } from "../../ui/problem";
 import { Problem } from "../../api";
 import { numberIn } from "../../ui/number";
+import { placesOf } from "../templates/variables";
 import type { Kind, Template } from "./types";
 
 /** Person is a recipient; the name may be empty. */
@@ -51,11 +52,19 @@ export function bodyOf(m: Message): Record<string, unknown> {
     notification_type: m.kind,
     campaign_name: campaignOf(m),
     ...(m.event.trim() ? { name_event: m.event.trim() } : {}),
-    ...(t && t.variables.length > 0
-      ? { components_push: Object.fromEntries(t.variables.map((key) => [key, m.values[key] ?? ""])) }
+    ...(t && keysOf(t, m.values).length > 0
+      ? { components_push: Object.fromEntries(keysOf(t, m.values).map((key) => [key, m.values[key] ?? ""])) }
       : {}),
     ...(m.at ? { datetime_sending: seconds(m.at), timezone: m.zone } : {}),
   };
+}
+
+/** keysOf are the keys of the values that a template needs, and of those that it may have and has. */
+function keysOf(t: Template, values: Record<string, string>): string[] {
+  const more = placesOf(t.components ?? [])
+    .map((p) => p.key)
+    .filter((key) => !t.variables.includes(key) && values[key]?.trim());
+  return [...t.variables, ...more];
 }
 
 /** toSend is a number as requests have one; what is none stays as it is written, for the server to refuse. */

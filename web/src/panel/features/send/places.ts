@@ -2,7 +2,7 @@
 import { fill } from "../../i18n";
 import { formOf, sampleValues } from "../templates/form";
 import type { TemplateComponent } from "../templates/types";
-import { placesOf, type Place } from "../templates/variables";
+import { partOf, placesOf, type Place } from "../templates/variables";
 
 /** Field is the field of a variable; sample is the template's sample value, "" where it has none. */
 export interface Field extends Place {
@@ -21,10 +21,14 @@ export function samplesOf(t: { components: TemplateComponent[] }): Record<string
 /** fieldsOf are the fields of a template, in the order of its parts. */
 export function fieldsOf(t: Record<string, string>, components: TemplateComponent[]): Field[] {
   const samples = samplesOf({ components });
-  const buttons = components.find((c) => c.type === "BUTTONS")?.buttons ?? [];
   return placesOf(components).map((p) => {
+    const here =
+      p.card === undefined ? components : (partOf(components, "CAROUSEL")?.cards?.[p.card]?.components ?? []);
+    const button = partOf(here, "BUTTONS")?.buttons?.[p.n]?.text ?? "";
     const sample = p.part === "media" ? "" : (samples[p.key] ?? "");
-    const label = nameOf(t, p, buttons[p.n]?.text ?? "", sample);
+    let label = nameOf(t, p, button, sample);
+    if (p.card !== undefined) label = fill(t.onCard!, { n: p.card + 1, label });
+    if (p.optional) label = fill(t.optional!, { label });
     const short = sample.length > shown ? sample.slice(0, shown - 1) + "…" : sample;
     return { ...p, sample, label: sample ? fill(t.withSample!, { label, sample: short }) : label };
   });
@@ -33,9 +37,29 @@ export function fieldsOf(t: Record<string, string>, components: TemplateComponen
 function nameOf(t: Record<string, string>, p: Place, button: string, sample: string): string {
   const numbered = /^\d+$/.test(p.name);
   const name = numbered ? `{{${p.name}}}` : worded(p.name);
-  if (p.part === "media") return t[p.name] ?? p.name;
-  if (p.part === "header") return fill(t.headerValue!, { name });
-  if (p.part === "button") return fill(t.buttonValue!, { text: button });
+  switch (p.part) {
+    case "media":
+      return t[p.name] ?? p.name;
+    case "header":
+      return fill(t.headerValue!, { name });
+    case "button":
+      return fill(t.buttonValue!, { text: button });
+    case "location":
+      return (p.name === "name" ? t.placeName : t[p.name]) ?? p.name;
+    case "product":
+      if (p.name === "thumbnail") return fill(t.thumbnail!, { text: button });
+      return (p.name === "catalog" ? t.catalogId : t.productId) ?? p.name;
+    case "code":
+      return t.codeValue!;
+    case "coupon":
+      return t.coupon!;
+    case "offer":
+      return t.expiration!;
+    case "products":
+      return t.products!;
+    case "flow":
+      return fill(t.token!, { text: button });
+  }
   return numbered && !sample ? fill(t.bodyValue!, { name: p.name }) : name;
 }
 

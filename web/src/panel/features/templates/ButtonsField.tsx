@@ -1,18 +1,25 @@
 import { ActionIcon, Button, Menu, TextInput, Tooltip } from "@mantine/core";
 import {
+  IconAddressBook,
   IconArrowBackUp,
   IconArrowDown,
   IconArrowUp,
+  IconBuildingStore,
+  IconCopy,
   IconExternalLink,
+  IconForms,
+  IconPackage,
   IconPhone,
+  IconPhoneCall,
   IconPlus,
+  IconShoppingBag,
   IconTrash,
 } from "@tabler/icons-react";
 import { useRef, type ReactNode } from "react";
 import { fill, useTexts } from "../../i18n";
 import { Counter } from "./Counter";
 import { editorTexts } from "./texts";
-import { newButton, type ButtonKind, type FormButton } from "./form";
+import { labels, newButton, type ButtonKind, type FormButton } from "./form";
 import { limits } from "./rules";
 import { markersOf } from "./variables";
 
@@ -21,21 +28,43 @@ interface Props {
   change: (to: FormButton[]) => void;
   error: (field: string) => ReactNode;
   left: (field: string) => void;
+  /** at is the field of the form that has the buttons: buttons, or cards.0.buttons. */
+  at?: string;
+  /** only are the kinds that may be here, and most how many; by default all. */
+  only?: ButtonKind[];
+  most?: number;
 }
 
-const kinds = { QUICK_REPLY: IconArrowBackUp, URL: IconExternalLink, PHONE_NUMBER: IconPhone } as const;
+const kinds: Record<ButtonKind, typeof IconPhone> = {
+  QUICK_REPLY: IconArrowBackUp,
+  URL: IconExternalLink,
+  PHONE_NUMBER: IconPhone,
+  COPY_CODE: IconCopy,
+  FLOW: IconForms,
+  CATALOG: IconBuildingStore,
+  MPM: IconShoppingBag,
+  SPM: IconPackage,
+  VOICE_CALL: IconPhoneCall,
+  REQUEST_CONTACT_INFO: IconAddressBook,
+};
+const all = Object.keys(kinds) as ButtonKind[];
 
 /** ButtonsField is the buttons under a template. */
-export function ButtonsField({ buttons, change, error, left }: Props) {
+export function ButtonsField({
+  buttons,
+  change,
+  error,
+  left,
+  at: place = "buttons",
+  only = all,
+  most = limits.buttons,
+}: Props) {
   const t = useTexts(editorTexts);
   const box = useRef<HTMLDivElement>(null);
   const count = (type: ButtonKind) => buttons.filter((b) => b.type === type).length;
-  const full = buttons.length >= limits.buttons;
-  const room: Record<ButtonKind, boolean> = {
-    QUICK_REPLY: !full,
-    URL: !full && count("URL") < limits.urls,
-    PHONE_NUMBER: !full && count("PHONE_NUMBER") < limits.phones,
-  };
+  const full = buttons.length >= most;
+  const room = (type: ButtonKind): boolean =>
+    !full && (type === "QUICK_REPLY" || count(type) < (type === "URL" ? limits.urls : 1));
   const set = (i: number, to: Partial<FormButton>) => change(buttons.map((b, n) => (n === i ? { ...b, ...to } : b)));
   const add = (type: ButtonKind) => {
     const last = buttons.map((b) => b.type).lastIndexOf("QUICK_REPLY"); // quick replies stand together
@@ -58,7 +87,7 @@ export function ButtonsField({ buttons, change, error, left }: Props) {
       {buttons.map((b, i) => {
         const Icon = kinds[b.type];
         const name = b.text || t[b.type];
-        const at = `buttons.${i}.`;
+        const at = `${place}.${i}.`;
         return (
           <div
             key={b.key}
@@ -113,6 +142,8 @@ export function ButtonsField({ buttons, change, error, left }: Props) {
               label={t.buttonText}
               value={b.text}
               maxLength={60}
+              disabled={!!labels[b.type]}
+              description={labels[b.type] ? t.labelFixed : undefined}
               error={error(at + "text")}
               onBlur={() => left(at + "text")}
               onChange={(e) => set(i, { text: e.currentTarget.value })}
@@ -142,6 +173,30 @@ export function ButtonsField({ buttons, change, error, left }: Props) {
                 onChange={(e) => set(i, { sample: e.currentTarget.value })}
               />
             )}
+            {b.type === "COPY_CODE" && (
+              <TextInput
+                label={t.couponSample}
+                description={t.couponHelp}
+                spellCheck={false}
+                value={b.sample}
+                maxLength={40}
+                error={error(at + "sample")}
+                onBlur={() => left(at + "sample")}
+                onChange={(e) => set(i, { sample: e.currentTarget.value })}
+              />
+            )}
+            {b.type === "FLOW" && (
+              <TextInput
+                label={t.flow}
+                description={t.flowHelp}
+                spellCheck={false}
+                value={b.flow}
+                maxLength={100}
+                error={error(at + "flow")}
+                onBlur={() => left(at + "flow")}
+                onChange={(e) => set(i, { flow: e.currentTarget.value })}
+              />
+            )}
             {b.type === "PHONE_NUMBER" && (
               <TextInput
                 label={t.phone}
@@ -157,9 +212,9 @@ export function ButtonsField({ buttons, change, error, left }: Props) {
           </div>
         );
       })}
-      {error("buttons") && (
+      {error(place) && (
         <p className="templates-error small" role="alert">
-          {error("buttons")}
+          {error(place)}
         </p>
       )}
       <Menu position="bottom-start" width={280} withinPortal={false}>
@@ -169,10 +224,10 @@ export function ButtonsField({ buttons, change, error, left }: Props) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {(Object.keys(kinds) as ButtonKind[]).map((type) => {
+          {only.map((type) => {
             const Icon = kinds[type];
             return (
-              <Menu.Item key={type} leftSection={<Icon size={16} />} disabled={!room[type]} onClick={() => add(type)}>
+              <Menu.Item key={type} leftSection={<Icon size={16} />} disabled={!room(type)} onClick={() => add(type)}>
                 {t[type]}
                 <span className="templates-kind small muted">{t[`${type}_help`]}</span>
               </Menu.Item>
@@ -189,7 +244,11 @@ function inputsBefore(buttons: FormButton[], at: number): number {
   return buttons
     .slice(0, at)
     .reduce(
-      (n, b) => n + (b.type === "QUICK_REPLY" ? 1 : b.type === "PHONE_NUMBER" || markersOf(b.url).length === 0 ? 2 : 3),
+      (n, b) =>
+        n +
+        1 +
+        (b.type === "URL" ? 1 + Math.min(markersOf(b.url).length, 1) : 0) +
+        (["PHONE_NUMBER", "COPY_CODE", "FLOW"].includes(b.type) ? 1 : 0),
       0,
     );
 }

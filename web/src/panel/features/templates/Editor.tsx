@@ -18,7 +18,9 @@ import { BodyField } from "./BodyField";
 import { ButtonsField } from "./ButtonsField";
 import { Counter } from "./Counter";
 import { editorTexts, texts } from "./texts";
-import { componentsOf, fieldOf, nextVariable, sampleValues, type Form, type HeaderKind } from "./form";
+import { CodeFields } from "./CodeFields";
+import { ExtrasField } from "./ExtrasField";
+import { componentsOf, fieldOf, isCode, nextVariable, sampleValues, type Form, type HeaderKind } from "./form";
 import { choices } from "./languages";
 import { Preview } from "./Preview";
 import { advice, limits, problemsOf, type Rule } from "./rules";
@@ -36,7 +38,7 @@ interface Props {
   back: { to: string; text: string };
 }
 
-const header: HeaderKind[] = ["NONE", "TEXT", "IMAGE", "VIDEO", "DOCUMENT"];
+const header: HeaderKind[] = ["NONE", "TEXT", "IMAGE", "VIDEO", "DOCUMENT", "LOCATION", "PRODUCT"];
 
 /** Editor writes a template next to what it looks like. What is written is kept in the browser until it is saved. */
 export function Editor({ stored, copied, initial, senders, name, title, back }: Props) {
@@ -148,6 +150,56 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
         .filter((a) => a !== "twins")
         .map((a) => t[a]);
   const provider = senders.find((s) => s.id === form.sender)?.provider ?? stored?.provider;
+  const words = (
+    <>
+      <Header form={form} set={set} error={error} left={leave} handle={provider === "whatsapp"} />
+      <BodyField
+        value={form.body}
+        change={(body) => set({ body })}
+        left={() => leave("body")}
+        next={nextVariable(form)}
+        error={error("body")}
+        advice={hints}
+      />
+      {variables.length > 0 && (
+        <div className="templates-samples" role="group" aria-label={t.samples}>
+          <span className="field-label">{t.samples}</span>
+          <p className="templates-help small muted">{t.samplesHelp}</p>
+          {variables.map((v) => (
+            <div key={v} className="templates-sample">
+              <span className="templates-chip" aria-hidden="true">{`{{${v}}}`}</span>
+              <TextInput
+                aria-label={fill(t.sampleOf, { name: `{{${v}}}` })}
+                placeholder={t.samplePlaceholder}
+                value={form.samples[v] ?? ""}
+                maxLength={1024}
+                error={error("samples." + v)}
+                onChange={(e) => set({ samples: { ...form.samples, [v]: e.currentTarget.value } })}
+              />
+            </div>
+          ))}
+        </div>
+      )}
+      <TextInput
+        label={
+          <>
+            {t.footer} <span className="muted templates-optional">{t.optional}</span>
+          </>
+        }
+        value={form.footer}
+        maxLength={120}
+        error={error("footer")}
+        onBlur={() => leave("footer")}
+        onChange={(e) => set({ footer: e.currentTarget.value })}
+        rightSection={<Counter text={form.footer} most={limits.footer} />}
+        rightSectionWidth={64}
+        rightSectionPointerEvents="none"
+      />
+      <ButtonsField buttons={form.buttons} change={(buttons) => set({ buttons })} error={error} left={leave} />
+      {advice(form).includes("twins") && <p className="templates-advice small">{t.twins}</p>}
+      <ExtrasField form={form} set={set} error={error} left={leave} handle={provider === "whatsapp"} />
+    </>
+  );
   return (
     <Page title={title} back={back}>
       {before && (
@@ -253,51 +305,16 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
               />
               <p className="templates-help small muted">{t[`${form.category as "UTILITY"}_help`]}</p>
             </div>
-            <Header form={form} set={set} error={error} left={leave} handle={provider === "whatsapp"} />
-            <BodyField
-              value={form.body}
-              change={(body) => set({ body })}
-              left={() => leave("body")}
-              next={nextVariable(form)}
-              error={error("body")}
-              advice={hints}
-            />
-            {variables.length > 0 && (
-              <div className="templates-samples" role="group" aria-label={t.samples}>
-                <span className="field-label">{t.samples}</span>
-                <p className="templates-help small muted">{t.samplesHelp}</p>
-                {variables.map((v) => (
-                  <div key={v} className="templates-sample">
-                    <span className="templates-chip" aria-hidden="true">{`{{${v}}}`}</span>
-                    <TextInput
-                      aria-label={fill(t.sampleOf, { name: `{{${v}}}` })}
-                      placeholder={t.samplePlaceholder}
-                      value={form.samples[v] ?? ""}
-                      maxLength={1024}
-                      error={error("samples." + v)}
-                      onChange={(e) => set({ samples: { ...form.samples, [v]: e.currentTarget.value } })}
-                    />
-                  </div>
-                ))}
-              </div>
+            {isCode(form) ? (
+              <CodeFields
+                code={form.code}
+                change={(to) => set({ code: { ...form.code, ...to } })}
+                error={error}
+                left={leave}
+              />
+            ) : (
+              words
             )}
-            <TextInput
-              label={
-                <>
-                  {t.footer} <span className="muted templates-optional">{t.optional}</span>
-                </>
-              }
-              value={form.footer}
-              maxLength={120}
-              error={error("footer")}
-              onBlur={() => leave("footer")}
-              onChange={(e) => set({ footer: e.currentTarget.value })}
-              rightSection={<Counter text={form.footer} most={limits.footer} />}
-              rightSectionWidth={64}
-              rightSectionPointerEvents="none"
-            />
-            <ButtonsField buttons={form.buttons} change={(buttons) => set({ buttons })} error={error} left={leave} />
-            {advice(form).includes("twins") && <p className="templates-advice small">{t.twins}</p>}
           </div>
         </Card>
         <div className="templates-side">
@@ -354,7 +371,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
 
 /** bare is a form without the keys that its buttons have in the page. */
 function bare(f: Form) {
-  return { ...f, buttons: f.buttons.map(({ key: _, ...b }) => b) };
+  return JSON.parse(JSON.stringify(f, (name, value: unknown) => (name === "key" ? undefined : value))) as unknown;
 }
 
 function ruleText(t: Record<string, string>, p: Rule): string {
@@ -414,7 +431,10 @@ function Header({
           onChange={(e) => put({ sample: e.currentTarget.value })}
         />
       )}
-      {h.kind !== "NONE" && h.kind !== "TEXT" && (
+      {(h.kind === "LOCATION" || h.kind === "PRODUCT") && (
+        <p className="templates-help small muted">{h.kind === "LOCATION" ? t.locationHelp : t.productHelp}</p>
+      )}
+      {(h.kind === "IMAGE" || h.kind === "VIDEO" || h.kind === "DOCUMENT") && (
         <>
           <p className="templates-help small muted">{t.mediaHelp}</p>
           {handle && (

@@ -1,16 +1,24 @@
 import "./preview.css";
 import {
+  IconAddressBook,
   IconArrowBackUp,
+  IconBuildingStore,
   IconCheck,
   IconChecks,
   IconCopy,
   IconExclamationCircle,
   IconExternalLink,
   IconFileText,
+  IconForms,
+  IconGift,
   IconList,
+  IconMapPin,
+  IconPackage,
   IconPhone,
+  IconPhoneCall,
   IconPhoto,
   IconPlayerPlayFilled,
+  IconShoppingBag,
   IconUser,
 } from "@tabler/icons-react";
 import { Fragment, type ReactNode } from "react";
@@ -18,7 +26,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import type { TemplateButton, TemplateComponent } from "./types";
 import { piecesOf, type Piece } from "./markup";
 import { previewTexts } from "./texts";
-import { filledIn, markersOf } from "./variables";
+import { filledIn, markersOf, partOf } from "./variables";
 
 export interface PreviewProps {
   components: TemplateComponent[];
@@ -53,14 +61,7 @@ export function Preview({
 }: PreviewProps) {
   const t = useTexts(previewTexts);
   const language = useLanguage();
-  const part = (type: string) => components.find((c) => c.type === type);
-  const header = part("HEADER"),
-    body = part("BODY")?.text ?? "",
-    footer = part("FOOTER")?.text ?? "",
-    buttons = part("BUTTONS")?.buttons ?? [];
-  const names = markersOf(body);
-  const media = header?.format && header.format !== "TEXT" ? header.format : "";
-  const title = media ? "" : (header?.text ?? "");
+  const cards = partOf(components, "CAROUSEL")?.cards ?? [];
   const time = new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" }).format(
     at === undefined ? new Date() : new Date(at),
   );
@@ -79,35 +80,143 @@ export function Preview({
       )}
       <div className="preview-message">
         <div className="preview-bubble">
-          {media && <Media format={media} address={values["header_" + media.toLowerCase()]} />}
-          {title && (
-            <p className="preview-title" dir="auto">
-              <Pieces pieces={piecesOf(title, () => values.header_text_0)} sample={() => samples.header_text_0} />
-            </p>
-          )}
-          {body ? (
-            <p className="preview-body" dir="auto">
-              <Pieces
-                pieces={piecesOf(body, (name) => values["body_text_" + names.indexOf(name)])}
-                sample={(name) => samples["body_text_" + names.indexOf(name)]}
-              />
-            </p>
-          ) : (
-            <p className="preview-none">{t.empty}</p>
-          )}
-          {footer && (
-            <p className="preview-footer" dir="auto">
-              {footer}
-            </p>
-          )}
+          <Contents components={components} values={values} samples={samples} />
           <span className="preview-time">
             {time}
             {state && <Tick state={state} label={t[state]} />}
           </span>
         </div>
-        {buttons.length > 0 && <Buttons buttons={buttons} values={values} samples={samples} />}
+        <Buttons components={components} values={values} samples={samples} />
+        {cards.length > 0 && (
+          <div className="preview-cards" tabIndex={0} role="group" aria-label={t.cards}>
+            {cards.map((c, i) => (
+              <div key={i} className="preview-card">
+                <div className="preview-bubble">
+                  <Contents
+                    components={c.components}
+                    values={ofCard(values, i)}
+                    samples={ofCard(samples, i)}
+                    none={false}
+                  />
+                </div>
+                <Buttons components={c.components} values={ofCard(values, i)} samples={ofCard(samples, i)} />
+              </div>
+            ))}
+          </div>
+        )}
       </div>
     </figure>
+  );
+}
+
+type Values = Record<string, string | undefined>;
+
+/** ofCard are the values of one card of a carousel, by their keys within the card. */
+function ofCard(values: Values, card: number): Values {
+  const prefix = `card_${card}_`;
+  return Object.fromEntries(
+    Object.entries(values)
+      .filter(([key]) => key.startsWith(prefix))
+      .map(([key, value]) => [key.slice(prefix.length), value]),
+  );
+}
+
+interface Filled {
+  components: TemplateComponent[];
+  values: Values;
+  samples: Values;
+}
+
+/** Contents are what stands in a bubble: header, offer, text and footer. */
+function Contents({ components, values, samples, none = true }: Filled & { none?: boolean }) {
+  const t = useTexts(previewTexts);
+  const header = partOf(components, "HEADER"),
+    otp = otpOf(components),
+    body = partOf(components, "BODY")?.text || (otp ? t.codeText : ""),
+    offer = partOf(components, "LIMITED_TIME_OFFER")?.limited_time_offer,
+    asks = !!partOf(components, "CALL_PERMISSION_REQUEST");
+  const names = markersOf(body);
+  const media = header?.format && header.format.toUpperCase() !== "TEXT" ? header.format.toUpperCase() : "";
+  const title = media ? "" : (header?.text ?? "");
+  const key = (name: string) => (otp ? "button_url_0" : "body_text_" + names.indexOf(name));
+  const footer = footerOf(t, components);
+  return (
+    <>
+      {media === "LOCATION" ? (
+        <Place values={values} />
+      ) : media === "PRODUCT" ? (
+        <Media format={media} address={values.header_product} />
+      ) : (
+        media && <Media format={media} address={values["header_" + media.toLowerCase()]} />
+      )}
+      {title && (
+        <p className="preview-title" dir="auto">
+          <Pieces pieces={piecesOf(title, () => values.header_text_0)} sample={() => samples.header_text_0} />
+        </p>
+      )}
+      {offer && (
+        <div className="preview-offer">
+          <IconGift size={20} stroke={1.6} aria-hidden="true" />
+          <span>
+            <b dir="auto">{offer.text}</b>
+            {offer.has_expiration && <span>{t.offerEnds}</span>}
+          </span>
+        </div>
+      )}
+      {body ? (
+        <p className="preview-body" dir="auto">
+          <Pieces
+            pieces={piecesOf(body, (name) => values[key(name)])}
+            sample={(name) => samples[key(name)] ?? (otp ? "123456" : undefined)}
+          />
+          {otp && !partOf(components, "BODY")?.text && partOf(components, "BODY")?.add_security_recommendation
+            ? " " + t.codeWarning
+            : ""}
+        </p>
+      ) : (
+        none && <p className="preview-none">{t.empty}</p>
+      )}
+      {footer && (
+        <p className="preview-footer" dir="auto">
+          {footer}
+        </p>
+      )}
+      {asks && (
+        <div className="preview-offer">
+          <IconPhoneCall size={20} stroke={1.6} aria-hidden="true" />
+          <span>{t.asksToCall}</span>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** otpOf is the button of a one-time code. */
+const otpOf = (components: TemplateComponent[]): TemplateButton | undefined =>
+  partOf(components, "BUTTONS")?.buttons?.find((b) => b.type === "OTP");
+
+function footerOf(t: Record<string, string>, components: TemplateComponent[]): string {
+  const footer = partOf(components, "FOOTER");
+  return (
+    footer?.text || (footer?.code_expiration_minutes ? fill(t.expires!, { n: footer.code_expiration_minutes }) : "")
+  );
+}
+
+/** Place is a map above the text. */
+function Place({ values }: { values: Values }) {
+  const t = useTexts(previewTexts);
+  const name = values.header_location_name?.trim(),
+    address = values.header_location_address?.trim();
+  return (
+    <div className="preview-media" data-format="location">
+      <span className="preview-media-icon">
+        <IconMapPin size={28} stroke={1.5} aria-hidden="true" />
+      </span>
+      <span className="preview-media-name">
+        <span dir="auto">{name || t.location}</span>
+        {address ? <bdi>{address}</bdi> : <Chip name="location" />}
+      </span>
+    </div>
   );
 }
 
@@ -155,7 +264,9 @@ function Media({ format, address }: { format: string; address?: string }) {
       ? ([IconPhoto, t.image, "image"] as const)
       : format === "VIDEO"
         ? ([IconPlayerPlayFilled, t.video, "video"] as const)
-        : ([IconFileText, t.document, "document"] as const);
+        : format === "PRODUCT"
+          ? ([IconPackage, t.product, "product"] as const)
+          : ([IconFileText, t.document, "document"] as const);
   if (format === "IMAGE" && own(given)) return <img className="preview-picture" src={given} alt={t.image} />;
   const file = given && fileOf(given);
   return (
@@ -192,20 +303,14 @@ function fileOf(address: string): string {
 
 const shown = 3; // more than these open as a list
 
-function Buttons({
-  buttons,
-  values,
-  samples,
-}: {
-  buttons: TemplateButton[];
-  values: Record<string, string | undefined>;
-  samples: Record<string, string>;
-}) {
+function Buttons({ components, values, samples }: Filled) {
+  const buttons = partOf(components, "BUTTONS")?.buttons ?? [];
   const t = useTexts(previewTexts);
   const first = buttons.length > shown ? shown - 1 : buttons.length;
   const draw = (b: TemplateButton, i: number) => (
     <Button key={i} button={b} suffix={values["button_url_" + i]} sample={samples["button_url_" + i]} />
   );
+  if (buttons.length === 0) return null;
   return (
     <div className="preview-buttons">
       {buttons.slice(0, first).map(draw)}
@@ -222,22 +327,43 @@ function Buttons({
   );
 }
 
+const buttonIcons: Record<string, typeof IconPhone> = {
+  URL: IconExternalLink,
+  PHONE_NUMBER: IconPhone,
+  OTP: IconCopy,
+  COPY_CODE: IconCopy,
+  CATALOG: IconBuildingStore,
+  MPM: IconShoppingBag,
+  SPM: IconPackage,
+  FLOW: IconForms,
+  VOICE_CALL: IconPhoneCall,
+  REQUEST_CONTACT_INFO: IconAddressBook,
+};
+
 function Button({ button: b, suffix, sample }: { button: TemplateButton; suffix?: string; sample?: string }) {
   const t = useTexts(previewTexts);
   const variable = markersOf(b.url ?? "")[0];
   const url = filledIn(b.url ?? "", (_, whole) => suffix?.trim() || whole);
-  const [Icon, about] =
+  const Icon = buttonIcons[b.type] ?? IconArrowBackUp;
+  const about =
     b.type === "URL"
-      ? ([IconExternalLink, fill(t.opens, { url })] as const)
+      ? fill(t.opens, { url })
       : b.type === "PHONE_NUMBER"
-        ? ([IconPhone, fill(t.calls, { number: b.phone_number ?? "" })] as const)
-        : b.type === "COPY_CODE"
-          ? ([IconCopy, t.copies] as const)
-          : ([IconArrowBackUp, undefined] as const);
+        ? fill(t.calls, { number: b.phone_number ?? "" })
+        : b.type === "COPY_CODE" || b.type === "OTP"
+          ? t.copies
+          : undefined;
+  const text =
+    b.text ||
+    (b.type === "OTP"
+      ? b.otp_type?.toUpperCase() === "ONE_TAP"
+        ? t.autofill
+        : t.copyCode
+      : ((t as Record<string, string>)[`label_${b.type}`] ?? b.type));
   return (
     <span className="preview-button" title={about}>
       <Icon size={16} stroke={1.8} aria-hidden="true" />
-      <span dir="auto">{b.text}</span>
+      <span dir="auto">{text}</span>
       {variable && !suffix?.trim() && (sample ? <Sample text={sample} /> : <Chip name={variable} />)}
     </span>
   );

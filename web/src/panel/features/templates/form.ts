@@ -2,10 +2,30 @@
 import type { TemplateButton, TemplateComponent, TemplateExample } from "./types";
 import { numberIn } from "../../ui/number";
 import type { TemplateRow } from "./types";
-import { filledIn, markersOf } from "./variables";
+import { filledIn, markersOf, partOf, typeOf } from "./variables";
 
-export type HeaderKind = "NONE" | "TEXT" | "IMAGE" | "VIDEO" | "DOCUMENT";
-export type ButtonKind = "QUICK_REPLY" | "URL" | "PHONE_NUMBER";
+export type HeaderKind = "NONE" | "TEXT" | "IMAGE" | "VIDEO" | "DOCUMENT" | "LOCATION" | "PRODUCT";
+export type ButtonKind =
+  | "QUICK_REPLY"
+  | "URL"
+  | "PHONE_NUMBER"
+  | "COPY_CODE"
+  | "FLOW"
+  | "CATALOG"
+  | "MPM"
+  | "SPM"
+  | "VOICE_CALL"
+  | "REQUEST_CONTACT_INFO";
+
+/** labels are the buttons whose text the channel fixes; recipients see them in their own language. */
+export const labels: Partial<Record<ButtonKind, string>> = {
+  COPY_CODE: "Copy offer code",
+  CATALOG: "View catalog",
+  MPM: "View items",
+  SPM: "View",
+  REQUEST_CONTACT_INFO: "Share phone number",
+};
+
 export interface FormButton {
   key: number;
   type: ButtonKind;
@@ -13,6 +33,28 @@ export interface FormButton {
   url: string;
   phone: string;
   sample: string;
+  /** flow is the id of a published flow. */
+  flow: string;
+}
+
+/** CodeMethod is how a one-time code gets from the message into the app. */
+export type CodeMethod = "COPY_CODE" | "ONE_TAP" | "ZERO_TAP";
+export interface FormCode {
+  method: CodeMethod;
+  warning: boolean;
+  /** minutes is "" where the message doesn't say when the code expires. */
+  minutes: string;
+  text: string;
+  autofill: string;
+  terms: boolean;
+  apps: { key: number; name: string; hash: string }[];
+}
+export interface FormCard {
+  key: number;
+  handle: string;
+  body: string;
+  samples: Record<string, string>;
+  buttons: FormButton[];
 }
 export interface Form {
   sender: string;
@@ -24,11 +66,33 @@ export interface Form {
   samples: Record<string, string>;
   footer: string;
   buttons: FormButton[];
+  /** code is the message of an AUTHENTICATION template, whose words are the channel's. */
+  code: FormCode;
+  offer: { on: boolean; text: string; expires: boolean };
+  /** cards are those of a carousel, all with a header of one kind. */
+  cards: FormCard[];
+  cardHeader: "IMAGE" | "VIDEO" | "PRODUCT";
+  asksToCall: boolean;
 }
 
 let keys = 0;
 export function newButton(type: ButtonKind): FormButton {
-  return { key: ++keys, type, text: "", url: "", phone: "", sample: "" };
+  return { key: ++keys, type, text: labels[type] ?? "", url: "", phone: "", sample: "", flow: "" };
+}
+
+export function newApp() {
+  return { key: ++keys, name: "", hash: "" };
+}
+
+/** newCard is a card with the same buttons as another one, since all cards of a carousel are alike. */
+export function newCard(like?: FormCard): FormCard {
+  return {
+    key: ++keys,
+    handle: "",
+    body: "",
+    samples: {},
+    buttons: (like?.buttons ?? []).map((b) => ({ ...b, key: ++keys, sample: "" })),
+  };
 }
 
 export function emptyForm(language: string): Form {
@@ -42,8 +106,16 @@ export function emptyForm(language: string): Form {
     samples: {},
     footer: "",
     buttons: [],
+    code: { method: "COPY_CODE", warning: true, minutes: "10", text: "", autofill: "", terms: false, apps: [] },
+    offer: { on: false, text: "", expires: true },
+    cards: [],
+    cardHeader: "IMAGE",
+    asksToCall: false,
   };
 }
+
+/** isCode reports whether a form is that of a one-time code. */
+export const isCode = (f: Form): boolean => f.category === "AUTHENTICATION";
 
 /** formOf is a template as the editor holds it. */
 export function formOf(
@@ -51,9 +123,9 @@ export function formOf(
 ): Form {
   const form = { ...emptyForm(t.language), sender: t.sender ?? "", name: t.name, category: t.category };
   for (const c of t.components) {
-    switch (c.type) {
+    switch (typeOf(c)) {
       case "HEADER": {
-        const kind = (c.format ?? "TEXT") as HeaderKind;
+        const kind = (c.format?.toUpperCase() ?? "TEXT") as HeaderKind;
         form.header = {
           kind,
           text: c.text ?? "",
@@ -65,15 +137,55 @@ export function formOf(
       case "BODY":
         form.body = c.text ?? "";
         form.samples = samplesOf(c);
+        form.code.warning = c.add_security_recommendation ?? false;
         break;
       case "FOOTER":
         form.footer = c.text ?? "";
+        form.code.minutes = c.code_expiration_minutes ? String(c.code_expiration_minutes) : "";
         break;
       case "BUTTONS":
-        form.buttons = (c.buttons ?? []).map(buttonOf);
+        if (isCode(form)) form.code = { ...form.code, ...codeOf(c.buttons?.[0]) };
+        else form.buttons = (c.buttons ?? []).map(buttonOf);
+        break;
+      case "LIMITED_TIME_OFFER":
+        form.offer = {
+          on: true,
+          text: c.limited_time_offer?.text ?? "",
+          expires: c.limited_time_offer?.has_expiration ?? false,
+        };
+        break;
+      case "CAROUSEL":
+        form.cards = (c.cards ?? []).map((card) => cardOf(card.components));
+        form.cardHeader = (partOf(c.cards?.[0]?.components ?? [], "HEADER")?.format?.toUpperCase() ??
+          "IMAGE") as Form["cardHeader"];
+        break;
+      case "CALL_PERMISSION_REQUEST":
+        form.asksToCall = true;
     }
   }
+  if (isCode(form) && !partOf(t.components, "FOOTER")) form.code.minutes = "";
   return form;
+}
+
+function codeOf(b: TemplateButton | undefined): Partial<FormCode> {
+  return {
+    method: (b?.otp_type?.toUpperCase() ?? "COPY_CODE") as CodeMethod,
+    text: b?.text ?? "",
+    autofill: b?.autofill_text ?? "",
+    terms: b?.zero_tap_terms_accepted ?? false,
+    apps: (b?.supported_apps ?? []).map((a) => ({ key: ++keys, name: a.package_name, hash: a.signature_hash })),
+  };
+}
+
+function cardOf(components: TemplateComponent[]): FormCard {
+  const body = partOf(components, "BODY");
+  return {
+    ...newCard(),
+    handle: partOf(components, "HEADER")?.example?.header_handle?.[0] ?? "",
+    body: body?.text ?? "",
+    samples: body ? samplesOf(body) : {},
+    buttons: (partOf(components, "BUTTONS")?.buttons ?? []).map(buttonOf),
+  };
 }
 
 /** samplesOf are the sample values of a body. One that is only the name of its variable is none. */
@@ -91,6 +203,7 @@ function buttonOf(b: TemplateButton): FormButton {
     text: b.text,
     url: b.url ?? "",
     phone: b.phone_number ?? "",
+    flow: b.flow_id ?? "",
     sample: example.startsWith(prefix) ? example.slice(prefix.length) : example,
   };
 }
@@ -124,44 +237,122 @@ function headerOf(f: Form): TemplateComponent[] {
 }
 
 /** phoneOf is the number of a button, with its +; what is none stays as it is written, for the rules to refuse. */
-function phoneOf(text: string): string {
+export function phoneOf(text: string): string {
   const number = numberIn(text);
   return number ? (/^\s*[+\uff0b]/.test(text) ? "+" : "") + number : text.trim();
 }
 
-function buttonsOf(f: Form): TemplateComponent[] {
-  if (f.buttons.length === 0) return [];
+function buttonsOf(buttons: FormButton[]): TemplateComponent[] {
+  return buttons.length === 0 ? [] : [{ type: "BUTTONS", buttons: buttons.map(buttonPart) }];
+}
+
+function buttonPart(b: FormButton): TemplateButton {
+  const sample = b.sample.trim(),
+    url = b.url.trim();
+  switch (b.type) {
+    case "PHONE_NUMBER":
+      return { type: b.type, text: b.text, phone_number: phoneOf(b.phone) };
+    case "COPY_CODE":
+      return { type: b.type, text: b.text, ...(sample ? { example: [sample] } : {}) };
+    case "FLOW":
+      return { type: b.type, text: b.text, flow_id: b.flow.trim() };
+    case "URL":
+      return {
+        type: b.type,
+        text: b.text,
+        url,
+        ...(sample && markersOf(url).length > 0 ? { example: [filledIn(url, () => sample)] } : {}),
+      };
+  }
+  return { type: b.type, text: b.text };
+}
+
+/** codeParts are the parts of a one-time code. */
+function codeParts(c: FormCode): TemplateComponent[] {
+  const tap = c.method !== "COPY_CODE";
   return [
+    { type: "BODY", add_security_recommendation: c.warning },
+    ...(c.minutes.trim() ? [{ type: "FOOTER", code_expiration_minutes: Number(c.minutes) }] : []),
     {
       type: "BUTTONS",
-      buttons: f.buttons.map((b) => {
-        if (b.type === "QUICK_REPLY") return { type: b.type, text: b.text };
-        if (b.type === "PHONE_NUMBER") return { type: b.type, text: b.text, phone_number: phoneOf(b.phone) };
-        const url = b.url.trim(),
-          sample = b.sample.trim();
-        return {
-          type: b.type,
-          text: b.text,
-          url,
-          ...(sample && markersOf(url).length > 0 ? { example: [filledIn(url, () => sample)] } : {}),
-        };
-      }),
+      buttons: [
+        {
+          type: "OTP",
+          otp_type: c.method,
+          text: c.text.trim(),
+          ...(tap && c.autofill.trim() ? { autofill_text: c.autofill.trim() } : {}),
+          ...(tap
+            ? { supported_apps: c.apps.map((a) => ({ package_name: a.name.trim(), signature_hash: a.hash.trim() })) }
+            : {}),
+          ...(c.method === "ZERO_TAP" ? { zero_tap_terms_accepted: c.terms } : {}),
+        },
+      ],
     },
   ];
 }
 
-/** partsOf are the parts of a payload; the body is none of them. */
+function offerOf(f: Form): TemplateComponent[] {
+  if (!f.offer.on) return [];
+  return [
+    { type: "LIMITED_TIME_OFFER", limited_time_offer: { text: f.offer.text.trim(), has_expiration: f.offer.expires } },
+  ];
+}
+
+function carouselOf(f: Form): TemplateComponent[] {
+  if (f.cards.length === 0) return [];
+  return [
+    {
+      type: "CAROUSEL",
+      cards: f.cards.map((c) => ({
+        components: [
+          {
+            type: "HEADER",
+            format: f.cardHeader,
+            ...(c.handle.trim() ? { example: { header_handle: [c.handle.trim()] } } : {}),
+          },
+          ...(c.body.trim() ? [{ type: "BODY", text: c.body, ...bodyExample(c) }] : []),
+          ...buttonsOf(c.buttons),
+        ],
+      })),
+    },
+  ];
+}
+
+/** bodyExample has the samples of a card's text, where there are any. */
+function bodyExample(c: FormCard): { example?: TemplateExample } {
+  const names = markersOf(c.body);
+  const sample = (name: string) => c.samples[name]?.trim() || name;
+  if (names.length === 0) return {};
+  return names.every((name) => /^\d+$/.test(name))
+    ? { example: { body_text: [names.map(sample)] } }
+    : { example: { body_text_named_params: names.map((n) => ({ param_name: n, example: sample(n) })) } };
+}
+
+const footerOf = (f: Form): TemplateComponent[] => (f.footer.trim() ? [{ type: "FOOTER", text: f.footer }] : []);
+
+/** restOf are the parts after the text. */
+function restOf(f: Form): TemplateComponent[] {
+  return [
+    ...footerOf(f),
+    ...buttonsOf(f.buttons),
+    ...carouselOf(f),
+    ...(f.asksToCall ? [{ type: "CALL_PERMISSION_REQUEST" }] : []),
+  ];
+}
+
+/** partsOf are the parts of a payload; the body is none of them, except that of a one-time code. */
 export function partsOf(f: Form): TemplateComponent[] {
-  return [...headerOf(f), ...(f.footer.trim() ? [{ type: "FOOTER", text: f.footer }] : []), ...buttonsOf(f)];
+  return isCode(f) ? codeParts(f.code) : [...headerOf(f), ...offerOf(f), ...restOf(f)];
 }
 
 /** componentsOf are the parts of the template that the form makes. */
 export function componentsOf(f: Form): TemplateComponent[] {
+  if (isCode(f)) return codeParts(f.code);
   return [
     ...headerOf(f).filter((c) => c.format !== "TEXT" || c.text),
+    ...offerOf(f),
     { type: "BODY", text: f.body },
-    ...(f.footer.trim() ? [{ type: "FOOTER", text: f.footer }] : []),
-    ...buttonsOf(f),
+    ...restOf(f),
   ];
 }
 
@@ -172,7 +363,8 @@ export function payloadOf(f: Form) {
       .filter((name) => f.samples[name]?.trim())
       .map((name) => [name, f.samples[name]!.trim()]),
   );
-  return { name: f.name, language: f.language, category: f.category, content: f.body, samples, components: partsOf(f) };
+  const text = isCode(f) ? {} : { content: f.body, samples };
+  return { name: f.name, language: f.language, category: f.category, ...text, components: partsOf(f) };
 }
 
 /** sampleValues are the samples by the keys of a request, for the preview. */
@@ -182,7 +374,15 @@ export function sampleValues(f: Form): Record<string, string> {
     values["body_text_" + i] = f.samples[name] ?? "";
   });
   f.buttons.forEach((b, i) => {
-    values["button_url_" + i] = b.sample;
+    values[(b.type === "COPY_CODE" ? "button_coupon_" : "button_url_") + i] = b.sample;
+  });
+  f.cards.forEach((c, card) => {
+    markersOf(c.body).forEach((name, i) => {
+      values[`card_${card}_body_text_${i}`] = c.samples[name] ?? "";
+    });
+    c.buttons.forEach((b, i) => {
+      values[`card_${card}_button_url_${i}`] = b.sample;
+    });
   });
   return values;
 }
@@ -193,9 +393,32 @@ export function fieldOf(f: Form, field: string): string {
   const [head, n, ...rest] = field.split(".");
   if (head !== "components" || n === undefined) return field;
   const part = partsOf(f)[Number(n)]?.type;
+  if (isCode(f)) return codeField(part, rest);
   if (part === "HEADER") return rest[0] === "example" ? "header.handle" : "header";
   if (part === "FOOTER") return "footer";
+  if (part === "LIMITED_TIME_OFFER") return "offer.text";
+  if (part === "CAROUSEL") return cardField(f, rest);
   return part === "BUTTONS" ? rest.slice(0, 3).join(".").replace("phone_number", "phone") || "buttons" : "";
+}
+
+/** codeField is the field of a part of a one-time code. */
+function codeField(part: string | undefined, rest: string[]): string {
+  if (part === "FOOTER") return "code.minutes";
+  if (part !== "BUTTONS") return "";
+  const [app, n, member] = rest.slice(2);
+  if (app === "supported_apps" && n !== undefined)
+    return `code.apps.${n}.${member === "signature_hash" ? "hash" : "name"}`;
+  return app === "autofill_text" ? "code.autofill" : app === "zero_tap_terms_accepted" ? "code.terms" : "code.text";
+}
+
+/** cardField is the field of a part of a card: cards.0.components.1.text is cards.0.body. */
+function cardField(f: Form, rest: string[]): string {
+  const [, card, , n, ...inner] = rest;
+  if (card === undefined) return "cards";
+  if (n === undefined) return `cards.${card}.body`;
+  const part = carouselOf(f)[0]?.cards?.[Number(card)]?.components[Number(n)]?.type;
+  if (part === "BUTTONS") return `cards.${card}.${inner.slice(0, 3).join(".").replace("phone_number", "phone")}`;
+  return `cards.${card}.${part === "HEADER" ? "handle" : "body"}`;
 }
 
 /** nextVariable is the name of a new variable: the next number, or in a text with names a name that is free. */

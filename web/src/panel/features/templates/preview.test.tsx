@@ -64,6 +64,7 @@ describe("the preview", () => {
       "body_text_0=name",
       "body_text_1=day",
       "button_url_1=1",
+      "button_coupon_3=coupon",
     ]);
     expect(
       placesOf([

@@ -1,5 +1,5 @@
 // The rules of a template, as the server checks them: ../../../../../internal/base/content/testdata/drafts.json has cases that both must judge alike.
-import { partsOf, type Form } from "./form";
+import { isCode, labels, phoneOf, type ButtonKind, type Form, type FormButton } from "./form";
 import { markersOf } from "./variables";
 
 export const limits = {
@@ -13,6 +13,15 @@ export const limits = {
   urls: 2,
   phones: 1,
   variables: 20,
+  coupon: 20,
+  minutes: 90,
+  apps: 5,
+  hash: 11,
+  offer: 16,
+  offerBody: 600,
+  cards: 10,
+  cardBody: 160,
+  cardButtons: 2,
 };
 
 /** Rule is what is wrong with a field; n is the limit, where it is one. */
@@ -41,7 +50,19 @@ export type RuleName =
   | "phones"
   | "urlForm"
   | "urlVariable"
-  | "phoneForm";
+  | "phoneForm"
+  | "single"
+  | "minutes"
+  | "apps"
+  | "package"
+  | "hash"
+  | "terms"
+  | "marketing"
+  | "noFooter"
+  | "offerHeader"
+  | "cards"
+  | "alike"
+  | "plainCarousel";
 export type Problems = Record<string, Rule>;
 
 /** long counts as the server does: code points. */
@@ -63,6 +84,10 @@ export function problemsOf(f: Form): Problems {
   else if (f.language.length > 16 || !/^[A-Za-z]{2,3}([_-][A-Za-z0-9]{2,8})*$/.test(f.language))
     say("language", "languageForm");
   if (!["MARKETING", "UTILITY", "AUTHENTICATION"].includes(f.category)) say("category", "category");
+  if (isCode(f)) {
+    code(f, say);
+    return p;
+  }
   body(f, say);
   header(f, say);
   if (!blank(f.footer)) {
@@ -70,6 +95,8 @@ export function problemsOf(f: Form): Problems {
     if (f.footer.includes("{{")) say("footer", "footerVariable");
   }
   buttons(f, say);
+  offer(f, say);
+  carousel(f, say);
   const count =
     markersOf(f.body).length +
     (f.header.kind === "TEXT" ? markersOf(f.header.text).length : 0) +
@@ -136,14 +163,64 @@ function buttons(f: Form, say: Say): void {
   if (f.buttons.filter((b) => b.type === "URL").length > limits.urls) say("buttons", "urls", limits.urls);
   if (f.buttons.filter((b) => b.type === "PHONE_NUMBER").length > limits.phones)
     say("buttons", "phones", limits.phones);
-  const made = partsOf(f).find((c) => c.type === "BUTTONS")?.buttons ?? [];
-  f.buttons.forEach((b, i) => {
-    const at = `buttons.${i}.`;
-    if (blank(b.text)) say(at + "text", "required");
-    else if (long(b.text) > limits.button) say(at + "text", "long", limits.button);
-    if (b.type === "URL") address(b.url.trim(), at + "url", say);
-    if (b.type === "PHONE_NUMBER" && !/^\+?\d{7,15}$/.test(made[i]?.phone_number ?? ""))
-      say(at + "phone", blank(b.phone) ? "required" : "phoneForm");
+  for (const type of Object.keys(labels).concat("FLOW", "VOICE_CALL") as ButtonKind[])
+    if (f.buttons.filter((b) => b.type === type).length > 1) say("buttons", "single");
+  f.buttons.forEach((b, i) => button(b, `buttons.${i}.`, say));
+}
+
+function button(b: FormButton, at: string, say: Say): void {
+  if (blank(b.text)) say(at + "text", "required");
+  else if (long(b.text) > limits.button) say(at + "text", "long", limits.button);
+  if (b.type === "URL") address(b.url.trim(), at + "url", say);
+  if (b.type === "PHONE_NUMBER" && !/^\+?\d{7,15}$/.test(phoneOf(b.phone)))
+    say(at + "phone", blank(b.phone) ? "required" : "phoneForm");
+  if (b.type === "COPY_CODE" && blank(b.sample)) say(at + "sample", "required");
+  if (b.type === "COPY_CODE" && long(b.sample.trim()) > limits.coupon) say(at + "sample", "long", limits.coupon);
+  if (b.type === "FLOW" && blank(b.flow)) say(at + "flow", "required");
+}
+
+function code(f: Form, say: Say): void {
+  const c = f.code,
+    minutes = Number(c.minutes);
+  if (c.minutes.trim() && !(Number.isInteger(minutes) && minutes >= 1 && minutes <= limits.minutes))
+    say("code.minutes", "minutes", limits.minutes);
+  if (long(c.text) > limits.button) say("code.text", "long", limits.button);
+  if (c.method === "COPY_CODE") return;
+  if (long(c.autofill) > limits.button) say("code.autofill", "long", limits.button);
+  if (c.apps.length === 0 || c.apps.length > limits.apps) say("code.apps", "apps", limits.apps);
+  c.apps.forEach((a, i) => {
+    if (!/^[A-Za-z]\w*(\.[A-Za-z]\w*)+$/.test(a.name.trim()) || a.name.length > 224)
+      say(`code.apps.${i}.name`, "package");
+    if (a.hash.trim().length !== limits.hash) say(`code.apps.${i}.hash`, "hash", limits.hash);
+  });
+  if (c.method === "ZERO_TAP" && !c.terms) say("code.terms", "terms");
+}
+
+function offer(f: Form, say: Say): void {
+  if (!f.offer.on) return;
+  if (f.category !== "MARKETING") say("offer", "marketing");
+  if (blank(f.offer.text)) say("offer.text", "required");
+  else if (long(f.offer.text.trim()) > limits.offer) say("offer.text", "long", limits.offer);
+  if (long(f.body) > limits.offerBody) say("body", "long", limits.offerBody);
+  if (!blank(f.footer)) say("footer", "noFooter");
+  if (!["NONE", "IMAGE", "VIDEO"].includes(f.header.kind)) say("header", "offerHeader");
+}
+
+function carousel(f: Form, say: Say): void {
+  if (f.cards.length === 0) return;
+  if (f.category !== "MARKETING") say("cards", "marketing");
+  if (f.cards.length < 2 || f.cards.length > limits.cards) say("cards", "cards", limits.cards);
+  if (f.header.kind !== "NONE" || f.footer.trim() || f.buttons.length > 0 || f.offer.on) say("cards", "plainCarousel");
+  const kinds = f.cards.map((c) => c.buttons.map((b) => b.type).join() + blank(c.body));
+  if (new Set(kinds).size > 1) say("cards", "alike");
+  f.cards.forEach((c, i) => {
+    const at = `cards.${i}.`;
+    const fault = faultIn(c.body, true, true);
+    if (fault) say(at + "body", fault);
+    if (long(c.body) > limits.cardBody) say(at + "body", "long", limits.cardBody);
+    if (c.buttons.length === 0 || c.buttons.length > limits.cardButtons)
+      say(at + "buttons", "buttons", limits.cardButtons);
+    c.buttons.forEach((b, n) => button(b, `${at}buttons.${n}.`, say));
   });
 }
 
