@@ -44,6 +44,8 @@ type EventData struct {
 	PreviousStatus string `json:"previous_status"`
 	Reason         string `json:"reason"`
 	Attempt        int    `json:"attempt"`
+	ReplyTo        string `json:"reply_to"`  // of message.received: the message that it answers
+	ChoiceID       string `json:"choice_id"` // of message.received: the chosen AnswerOption
 }
 
 // Common decodes the fields that most events have.

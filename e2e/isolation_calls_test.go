@@ -114,6 +114,11 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 			{kind: empty, query: "number=34611222333"},
 			{kind: empty, query: "number=34611222333&campaign=alphacampaign&sender=alpha_main"},
 		},
+		"POST " + v1 + "/messages": append(eachBody(a.ids, `{"conversation_id":%q,"type":"text","text":"x"}`),
+			append(append(eachBody(a.ids, `{"type":"read","message_id":%q}`),
+				eachBody(a.ids, `{"recipient_id":%q,"to":{"number":"34622333444"},"type":"text","text":"x"}`)...),
+				call{kind: own, body: `{"to":{"number":"34611222333"},"type":"text","text":"x"}`})...),
+		"GET " + v1 + "/messages/{id}":        {{}},
 		"GET " + v1 + "/notify/{id}":          {{}},
 		"DELETE " + v1 + "/notify/{id}":       {{}},
 		"PATCH " + v1 + "/notify/{id}":        {{body: later}},
@@ -456,6 +461,15 @@ func eachQuery(name string, values []string, k kind) []call {
 	var all []call
 	for _, v := range values {
 		all = append(all, call{kind: k, query: name + "=" + url.QueryEscape(v)})
+	}
+	return all
+}
+
+// eachBody returns a call with each value in its body.
+func eachBody(values []string, body string) []call {
+	var all []call
+	for _, v := range values {
+		all = append(all, call{kind: plain, body: fmt.Sprintf(body, v)})
 	}
 	return all
 }

@@ -133,6 +133,10 @@ func (c *companies) populate(t *testing.T) *belongings {
 		SELECT $1, $2, $3, 1, id, 'test', 1, 'waiting', 0, 'steps.0', '{"secret":"Alphavariable"}', 4102444800000, 1, 1
 			FROM conversation WHERE company_id = $2 LIMIT 1 RETURNING id`,
 		carillon.NewID(time.Now()), alphaID, draft)
+	c.column(t, `INSERT INTO reply (conversation_id, seq, company_id, sender_uid, number, state, due_at, changed_at, key_id, content)
+		SELECT c.id, 1, $1, s.uid, '34611222333', 'sent', 0, 1, 'k', '{"type":"text","text":"Alphatext"}' FROM conversation AS c, sender AS s
+			WHERE c.company_id = $1 AND s.id = 'alpha_main' AND EXISTS (SELECT 1 FROM turn WHERE conversation_id = c.id AND seq = 1)
+			RETURNING state`, alphaID)
 	for _, list := range []string{"keys", "users"} {
 		a.cursors[list] = c.field(t, "next_cursor", "GET", "/panel/v1/"+list+"?limit=1", "", "Authorization", "Bearer "+owner)
 	}
@@ -144,6 +148,7 @@ func (c *companies) populate(t *testing.T) *belongings {
 		"SELECT id FROM flow_run WHERE company_id = $1", "SELECT id FROM bulk_job WHERE company_id = $1",
 		"SELECT id FROM resource WHERE company_id = $1", "SELECT id FROM site_look WHERE company_id = $1",
 		"SELECT id FROM conversation WHERE company_id = $1",
+		"SELECT conversation_id || '.' || seq FROM reply WHERE company_id = $1",
 		"SELECT id FROM contact WHERE company_id = $1", "SELECT id FROM file WHERE company_id = $1",
 		"SELECT MAX(id) FROM audit WHERE company_id = $1", "SELECT id FROM api_call WHERE company_id = $1",
 		"SELECT id FROM canned_reply WHERE company_id = $1", "SELECT number FROM suppression WHERE company_id = $1",

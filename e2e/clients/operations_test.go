@@ -75,6 +75,17 @@ func operations() map[string]operation {
 		"call": func(ctx context.Context, c *client.Client, g given) (any, error) {
 			return sent(c.Call(ctx, as[client.VoiceCall](g, 0)))
 		},
+		"answer": func(ctx context.Context, c *client.Client, g given) (any, error) {
+			m := as[client.Answer](g, 0)
+			m.IdempotencyKey = g.text(1)
+			return c.Answer(ctx, m)
+		},
+		"answerState": func(ctx context.Context, c *client.Client, g given) (any, error) {
+			return c.AnswerState(ctx, g.text(0))
+		},
+		"markRead": func(ctx context.Context, c *client.Client, g given) (any, error) {
+			return nil, c.MarkRead(ctx, g.text(0), true)
+		},
 		"notification": func(ctx context.Context, c *client.Client, g given) (any, error) {
 			return c.Notification(ctx, g.text(0))
 		},

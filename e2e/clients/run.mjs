@@ -30,6 +30,8 @@ const operations = {
   addWebhook: member("webhooks", "add"), webhook: member("webhooks", "get"), replaceWebhook: member("webhooks", "replace"), deleteWebhook: member("webhooks", "delete"), webhookStatus: member("webhooks", "status"),
   testWebhook: member("webhooks", "test"), rotateSecret: member("webhooks", "rotateSecret"), enableWebhook: member("webhooks", "enable"), replay: member("webhooks", "replay"),
   send: (c, [message, idempotencyKey], o) => c.send(message, { ...o, ...(idempotencyKey && { idempotencyKey }) }),
+  answer: (c, [message, idempotencyKey], o) => c.answer(message, { ...o, ...(idempotencyKey && { idempotencyKey }) }),
+  markRead: (c, [id], o) => c.markRead(id, true, o),
   notifications: (c, [filter], o) => collect(c.notifications(filter, o)),
   suppressions: (c) => collect(c.suppressions.list()),
   webhooks: (c) => collect(c.webhooks.list()),

@@ -392,7 +392,7 @@ func (p *parts) messagingOptions(a *App) messaging.Options {
 		Store: s.Replies, Chats: s.Chats, Contacts: s.Contacts, Conversations: p.conversations, Agents: agent.Stored{Store: s},
 		Files: p.files, Shares: a.shares,
 		Channels: map[string]messaging.Channel{"whatsapp": p.whatsapp, "sandbox": p.sandbox}, Sender: s.Senders.Sender,
-		Portfolio: portfolioOf,
+		Senders: s.Senders.SendersNamed, Portfolio: portfolioOf,
 		Bound: func(ctx context.Context, x *carillon.Sender, lines []identity.Key, replyTo string) ([]*chats.Bound, error) {
 			return notify.Bound(ctx, s, x.CompanyID, x.UID, lines, replyTo, time.Now())
 		},

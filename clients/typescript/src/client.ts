@@ -122,12 +122,41 @@ export class CarillonClient {
     return this.accept("notify/voice", call, o);
   }
 
-  private async accept(
+  /**
+   * answer sends a message to a person who wrote within the last 24 hours. For others the error has the code conflict, and its details have
+   * window_closed_at.
+   */
+  answer(
+    message: T.Answer,
+    o: CallOptions & { idempotencyKey?: string } = {},
+  ): Promise<T.Answered> {
+    return this.accept("messages", message, o);
+  }
+
+  /** answerState reads the state of an answer. */
+  answerState(id: string, o: CallOptions = {}): Promise<T.AnswerState> {
+    return this.request("GET", "messages/" + encodeURIComponent(id), o);
+  }
+
+  /** markRead marks a person's message and those before it as read, and may show the typing indicator. */
+  async markRead(
+    messageId: string,
+    typing = false,
+    o: CallOptions = {},
+  ): Promise<void> {
+    await this.request("POST", "messages", {
+      ...o,
+      safe: true,
+      body: { type: "read", message_id: messageId, typing },
+    });
+  }
+
+  private async accept<R>(
     path: string,
     body: unknown,
     o: CallOptions & { idempotencyKey?: string },
-  ): Promise<T.Accepted> {
-    const { value, response } = await this.exchange<T.Accepted>("POST", path, {
+  ): Promise<R & { replayed: boolean }> {
+    const { value, response } = await this.exchange<R>("POST", path, {
       ...o,
       body,
       idempotencyKey: o.idempotencyKey ?? "client-" + crypto.randomUUID(),

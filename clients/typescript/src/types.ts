@@ -19,6 +19,13 @@ export type Accepted = Schemas["Accepted"] & {
   /** An earlier request with the same key was accepted, and this is its response. */
   replayed: boolean;
 };
+/** A message to a person who wrote within the last 24 hours. */
+export type Answer = Omit<Schemas["MessageRequest"], "message_id" | "typing">;
+export type Answered = Schemas["MessageAccepted"] & {
+  /** An earlier request with the same key was accepted, and this is its response. */
+  replayed: boolean;
+};
+export type AnswerState = Schemas["FreeMessage"];
 export type Summary = Schemas["NotificationSummary"];
 export type Notification = Schemas["Notification"];
 export type Recipient = Schemas["Recipient"];
@@ -73,6 +80,8 @@ export interface EventData {
   previous_status?: string;
   reason?: string;
   attempt?: number;
+  reply_to?: string;
+  choice_id?: string;
   [field: string]: unknown;
 }
 

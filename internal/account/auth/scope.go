@@ -11,6 +11,7 @@ const (
 	NotifySend        Scope = "notify:send"
 	NotifyRead        Scope = "notify:read"
 	VoiceSend         Scope = "voice:send"
+	MessagesWrite     Scope = "messages:write"
 	TemplatesRead     Scope = "templates:read"
 	TemplatesWrite    Scope = "templates:write"
 	WidgetUse         Scope = "widget:use"
@@ -23,8 +24,8 @@ const (
 // Scopes lists every scope.
 func Scopes() []Scope {
 	return []Scope{
-		All, NotifySend, NotifyRead, VoiceSend, TemplatesRead, TemplatesWrite, WidgetUse, SuppressionsWrite, UsageRead, EventsRead,
-		WebhooksWrite,
+		All, NotifySend, NotifyRead, VoiceSend, MessagesWrite, TemplatesRead, TemplatesWrite, WidgetUse, SuppressionsWrite, UsageRead,
+		EventsRead, WebhooksWrite,
 	}
 }
 

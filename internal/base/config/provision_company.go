@@ -21,7 +21,7 @@ func Roles() []string {
 // Scopes returns the scopes of access keys (docs/reference/signing-in.md).
 func Scopes() []string {
 	return []string{
-		"*", "notify:send", "notify:read", "voice:send", "templates:read", "templates:write", "widget:use",
+		"*", "notify:send", "notify:read", "voice:send", "messages:write", "templates:read", "templates:write", "widget:use",
 		"suppressions:write", "usage:read",
 	}
 }

@@ -182,7 +182,8 @@ func TestProblemsAreToldWithTheirPlace(t *testing.T) {
 		{"short password", in(`users: [{email: a@b.test, password: hunter2}]`), "setup/a.yaml:3:31: password must have 8 to 1,024 bytes"},
 		{
 			"unknown scope", in(`keys: [{key: ck_abcdef, scopes: [send]}]`), "setup/a.yaml:3:38: scopes must be one of *, " +
-				"notify:send, notify:read, voice:send, templates:read, templates:write, widget:use, suppressions:write, usage:read",
+				"notify:send, notify:read, voice:send, messages:write, templates:read, templates:write, widget:use, " +
+				"suppressions:write, usage:read",
 		},
 		{
 			"key twice", in(`keys: [{key: ck_abcdef}, {key: ck_abcdef}]`),

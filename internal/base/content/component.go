@@ -241,21 +241,24 @@ func Keys(s *carillon.Shape) []string {
 	return requiredKeys(s, leastCards(s))
 }
 
-// mediaExtensions returns the file extensions that a header of each type accepts.
-func mediaExtensions(p place) []string {
-	switch p {
-	case headerImage:
-		return []string{".jpg", ".jpeg", ".png", ".gif"}
-	case headerVideo:
-		return []string{".mp4", ".avi", ".mov"}
-	default:
-		return []string{".pdf", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx"}
-	}
+// extensions are the file extensions of each kind of media.
+var extensions = map[string][]string{ //nolint:gochecknoglobals // read-only
+	"image":    {".jpg", ".jpeg", ".png", ".gif"},
+	"video":    {".mp4", ".avi", ".mov"},
+	"document": {".pdf", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx"},
+	"audio":    {".aac", ".amr", ".m4a", ".mp3", ".mp4", ".ogg", ".opus"},
+	"sticker":  {".webp"},
 }
 
-// checkMediaURL checks the text of a media URL and returns the fault, or "". The resolved address, the type and the
-// size of the file are checked on delivery.
+// checkMediaURL checks the URL of a header and returns the fault, or "". The resolved address, the type and the size of
+// the file are checked on delivery.
 func checkMediaURL(p place, address string) string {
+	return CheckMediaURL(strings.TrimPrefix(string(p), "header_"), address)
+}
+
+// CheckMediaURL checks the text of a URL of a kind of media (image, video, document, audio or sticker) and returns the
+// fault, or "".
+func CheckMediaURL(kind, address string) string {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Opaque != "" || u.Scheme == "" || !validPort(u.Port()):
@@ -268,7 +271,7 @@ func checkMediaURL(p place, address string) string {
 		return "A media URL must be publicly reachable"
 	}
 	ext := strings.ToLower(path.Ext(u.Path))
-	allowed := mediaExtensions(p)
+	allowed := extensions[kind]
 	if ext != "" && ext != "." && !slices.Contains(allowed, ext) {
 		return "The file's extension must be one of " + strings.Join(allowed, ", ")
 	}

@@ -253,7 +253,7 @@ func setPlace(c *provider.Content, s *carillon.Shape, comp *Component, value str
 
 func setLocation(c *provider.Content, p place, value string) {
 	if c.Location == nil {
-		c.Location = &provider.Location{}
+		c.Location = &provider.HeaderLocation{}
 	}
 	switch p {
 	case headerLatitude:

@@ -17,7 +17,7 @@ type Rendered struct {
 	Body         string
 	Footer       string
 	Buttons      []RenderedButton
-	Location     *provider.Location
+	Location     *provider.HeaderLocation
 	Product      *provider.Product
 	Offer        string    // heading of a limited-time offer
 	OfferEnds    time.Time // zero: the offer does not show its end

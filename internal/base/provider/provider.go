@@ -24,10 +24,10 @@ type Content struct {
 	MediaURL   string   // if the header is media
 	Body       []string // in the order of the distinct markers in the body
 	Buttons    []ButtonValue
-	Location   *Location // if the header is a location
-	Product    *Product  // if the header is a product
-	OfferEnds  int64     // milliseconds since 1970, if the template is an offer that shows its end
-	Cards      []Content // of a carousel
+	Location   *HeaderLocation // if the header is a location
+	Product    *Product        // if the header is a product
+	OfferEnds  int64           // milliseconds since 1970, if the template is an offer that shows its end
+	Cards      []Content       // of a carousel
 }
 
 // ButtonValue fills one button.
@@ -40,8 +40,8 @@ type ButtonValue struct {
 	Minutes  int    // voice_call: how long the button works; 0 for the channel's default
 }
 
-// Location is the place of a header, in degrees.
-type Location struct {
+// HeaderLocation is the place of a header, in degrees.
+type HeaderLocation struct {
 	Latitude, Longitude, Name, Address string
 }
 

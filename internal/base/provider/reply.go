@@ -135,6 +135,7 @@ type Reply struct {
 	// AskNumber shows a button next to the text by which the person shares their number. The answer is a message with
 	// Shared.
 	AskNumber bool
+	Message   *Message // an application's message, in place of Text, Choices and File; nil for none
 }
 
 // TypingFor is the time for which a messaging channel shows the typing indicator, unless a message comes.

@@ -39,6 +39,7 @@ type Deps struct {
 	Limits    *limit.Limits
 	Callbacks map[string]Callback // by provider
 	Messaging Messaging           // nil ignores inbound messages
+	Window    Window
 	Ready     func(ctx context.Context) (carillon.Details, error)
 	Log       *slog.Logger
 	Proxies   []netip.Prefix // trusted proxies
@@ -95,6 +96,7 @@ func Routes(d Deps) []httpio.Route {
 	all := slices.Concat(
 		signIn{d.Auth, d.Proxies}.routes(),
 		sending{g, d.Store, d.Limits, d.Notify, d.Accepted}.routes(),
+		freeForm{g, d.Store, d.Limits, d.Notify, d.Window, d.Accepted}.routes(),
 		notifications{g, d.Store, d.Limits, d.Notify, d.Calls}.routes(),
 		calls{g, notify.Calls{Store: d.Store}, d.Files}.routes(),
 		templates{g, d.Store, d.Limits, d.Catalog}.routes(),
@@ -138,7 +140,7 @@ type guard struct {
 // changes reports whether a request may make changes to record in the activity log (audit.Record). Sends are excluded
 // because there are too many.
 func changes(r *http.Request, scope auth.Scope) bool {
-	send := r.Method == http.MethodPost && (scope == auth.NotifySend || scope == auth.VoiceSend)
+	send := r.Method == http.MethodPost && (scope == auth.NotifySend || scope == auth.VoiceSend || scope == auth.MessagesWrite)
 	return !send && r.Method != http.MethodGet && r.Method != http.MethodHead
 }
 

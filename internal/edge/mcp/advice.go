@@ -44,7 +44,8 @@ func advice() map[string]string {
 			"draft, and get_template shows the status.",
 		"agent_not_found": "Check the agent's id; the panel shows the agents.",
 		"conflict": "The state does not allow it, as the message says: what was sent or has begun can be neither " +
-			"canceled nor moved; a call in progress ends by cancel_notification with hang_up. Read it again.",
+			"canceled nor moved; a call in progress ends by cancel_notification with hang_up. Read it again. With window_closed_at, " +
+			"the person did not write within 24 hours: only send_message reaches them.",
 		"idempotency_in_progress": "The first call with this send_id still runs. Wait a moment and call again with the same send_id.",
 		"idempotency_key_reused":  "This send_id was used for other content. Take another one for another message.",
 		"payload_too_large":       "Send less at once, or a smaller file.",

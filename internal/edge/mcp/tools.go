@@ -78,6 +78,9 @@ func (t tools) sending(s *sdk.Server, key *client.Key) {
 				"such as {{name}}.",
 			t.send)
 	}
+	if key.Allows("messages:write") {
+		t.answering(s)
+	}
 	if key.Allows("voice:send") {
 		add(s, sends, "place_call", "Have an agent call",
 			"Has a virtual agent call a number, now or at a time. Outside the company's calling hours the call waits for them. "+

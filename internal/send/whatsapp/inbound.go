@@ -148,10 +148,12 @@ func replyMessage(m *provider.Reply) map[string]any {
 		b["recipient"] = m.UserID
 	}
 	switch n := len(m.Choices); {
+	case m.Message != nil:
+		freeForm(b, m.Message)
 	case m.AskNumber:
 		b["type"] = "interactive"
 		b["interactive"] = map[string]any{
-			"type": contactRequest, "body": map[string]any{"text": bodyOf(m)}, "action": map[string]any{"name": contactRequest},
+			"type": contactRequest, "body": map[string]any{"text": bodyOf(m, maxInteractive)}, "action": map[string]any{"name": contactRequest},
 		}
 	case m.File != nil:
 		kind := mediaKind(m.File.Type)
@@ -172,7 +174,7 @@ func replyMessage(m *provider.Reply) map[string]any {
 		}
 		b["type"] = "interactive"
 		b["interactive"] = map[string]any{
-			"type": "button", "body": map[string]any{"text": bodyOf(m)}, "action": map[string]any{"buttons": buttons},
+			"type": "button", "body": map[string]any{"text": bodyOf(m, maxInteractive)}, "action": map[string]any{"buttons": buttons},
 		}
 	default:
 		var rows []any
@@ -184,7 +186,7 @@ func replyMessage(m *provider.Reply) map[string]any {
 			rows = append(rows, row)
 		}
 		b["type"] = "interactive"
-		b["interactive"] = map[string]any{"type": "list", "body": map[string]any{"text": bodyOf(m)}, "action": map[string]any{
+		b["interactive"] = map[string]any{"type": "list", "body": map[string]any{"text": bodyOf(m, maxListText)}, "action": map[string]any{
 			"button": language.Of(listButton, m.Language), "sections": []any{map[string]any{"rows": rows}},
 		}}
 	}
@@ -197,7 +199,8 @@ const (
 	maxButtonTitle    = 20
 	maxRowTitle       = 24
 	maxRowDescription = 72
-	maxInteractive    = 1024 // of the text above choices
+	maxInteractive    = 1024 // of the text above buttons
+	maxListText       = 4096 // of the text above a list
 	maxCaption        = 1024
 )
 
@@ -207,11 +210,11 @@ const contactRequest = "request_contact_info"
 func choiceID(i int) string { return provider.ChoicePrefix + strconv.Itoa(i+1) }
 
 // bodyOf returns the text above choices, which the channel requires.
-func bodyOf(m *provider.Reply) string {
+func bodyOf(m *provider.Reply, most int) string {
 	if strings.TrimSpace(m.Text) == "" {
 		return "…"
 	}
-	return cut(m.Text, maxInteractive)
+	return cut(m.Text, most)
 }
 
 func anyLonger(all []string, n int) bool {

@@ -44,6 +44,9 @@ type Change struct {
 	// Score is set on a turn, together with the turns of Edit; nil for none. Nothing changes if the turn has it already.
 	Score *Score
 
+	// Posted is an application's message; nil for none. If its Claim has a Replay, nothing else changes.
+	Posted *Posted
+
 	// Review is stored in place of an earlier one; nil for none.
 	Review *Review
 
@@ -55,6 +58,7 @@ type Change struct {
 
 	before  *Conversation
 	changed bool
+	refused error // for its idempotency key
 	err     error
 }
 
@@ -110,7 +114,16 @@ func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool)
 		return err
 	}
 	for _, c := range changes {
+		c.refused = nil
+	}
+	if err := claimKeys(ctx, tx, changes); err != nil {
+		return err
+	}
+	for _, c := range changes {
 		x.apply(c)
+	}
+	if err := keepAnswers(ctx, tx, changes); err != nil {
+		return err
 	}
 	if err := x.turns.Write(ctx, tx); err != nil {
 		return err
@@ -195,6 +208,11 @@ func (x *changing) queueReplies(ctx context.Context, tx *db.Tx, changes []*Chang
 			if err := Queue(ctx, tx, c.CompanyID, c.ConversationID, t.Seq, t.At); err != nil {
 				return err
 			}
+			if c.Posted != nil {
+				if err := post(ctx, tx, c, t.Seq); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
@@ -245,6 +263,11 @@ func (x *changing) apply(c *Change) {
 	have := *before
 	have.Tags = slices.Clone(before.Tags)
 	c.Conversation, c.before = before, before
+	if c.Posted != nil && c.Posted.Claim != nil {
+		if c.err = c.refused; c.err != nil || c.Posted.Claim.Replay != "" {
+			return
+		}
+	}
 	if c.ClientID != "" {
 		if c.Repeated = x.repeated[turnKey{c.ConversationID, c.ClientID}]; c.Repeated != nil {
 			return

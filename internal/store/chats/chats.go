@@ -178,6 +178,11 @@ type Extra struct {
 	Bound  *Bound  `json:"bound,omitempty"`  // for a reply to a notification with a name_event
 	Tools  []Use   `json:"tools,omitempty"`  // for the event tool_called
 
+	// Of an application's message, which has the author teammate and no account: Name is that of the access key.
+	Application bool     `json:"application,omitempty"`
+	ChoiceIDs   []string `json:"choice_ids,omitempty"` // of Choices, if the application chose them
+	ChoiceID    string   `json:"choice_id,omitempty"`  // for kind choice: the chosen one of ChoiceIDs
+
 	Notification string `json:"notification,omitempty"` // for the event template_sent: its id
 	Run          string `json:"run,omitempty"`          // for flow_began, and for handoff_requested by a flow: its id
 
@@ -453,6 +458,15 @@ func (s *Store) OfPerson(ctx context.Context, companyID string, x identity.Ident
 		SELECT contact_id FROM contact_identity WHERE company_id = $1 AND value = $2 AND kind = $3 AND scope = $4)
 		ORDER BY opened_at DESC LIMIT 1`,
 		companyID, x.Key.String(), string(x.Kind), x.Scope)
+}
+
+// OfUser returns the newest conversation over a messaging channel of the contact with a channel's id, as any of the company's
+// senders sees it; nil if there is none.
+func (s *Store) OfUser(ctx context.Context, companyID string, user identity.Key) (*Conversation, error) {
+	return db.Find(ctx, s.d, "conversation", scan,
+		"SELECT "+columns+` FROM conversation WHERE company_id = $1 AND channel = 'whatsapp' AND contact_id IN (
+		SELECT contact_id FROM contact_identity WHERE company_id = $1 AND value = $2 AND kind = $3)
+		ORDER BY opened_at DESC LIMIT 1`, companyID, user.String(), string(identity.Person))
 }
 
 // Alive records the time when a contact was last connected.

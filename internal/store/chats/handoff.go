@@ -30,7 +30,7 @@ func (c *Conversation) followHandoff(before *Conversation, turns []Turn) {
 	}
 	for i := range turns {
 		t := &turns[i]
-		if t.Author == Teammate && !t.Note && t.Kind != KindEvent && !h.At.IsZero() && h.RepliedAt.IsZero() {
+		if t.Author == Teammate && !t.Extra.Application && !t.Note && t.Kind != KindEvent && !h.At.IsZero() && h.RepliedAt.IsZero() {
 			h.RepliedAt, h.By = t.At, t.AccountID
 		}
 	}

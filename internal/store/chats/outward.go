@@ -21,11 +21,14 @@ type outward struct {
 	Contact        *person `json:"contact,omitempty"`
 
 	// For message.received.
-	Turn int64  `json:"turn,omitempty"`
-	Name string `json:"name,omitempty"` // of the author, in a group
-	Kind string `json:"kind,omitempty"`
-	Text string `json:"text,omitempty"`
-	File *File  `json:"file,omitempty"`
+	Turn      int64  `json:"turn,omitempty"`
+	MessageID string `json:"message_id,omitempty"` // over WhatsApp
+	ReplyTo   string `json:"reply_to,omitempty"`   // over WhatsApp: the message that it answers
+	ChoiceID  string `json:"choice_id,omitempty"`  // over WhatsApp: of an application's button or row
+	Name      string `json:"name,omitempty"`       // of the author, in a group
+	Kind      string `json:"kind,omitempty"`
+	Text      string `json:"text,omitempty"`
+	File      *File  `json:"file,omitempty"`
 	provider.Enclosed
 
 	// For conversation.reviewed.
@@ -65,6 +68,12 @@ func (s *Store) recordOutward(ctx context.Context, tx *db.Tx, before, c *Convers
 		}
 		o := base
 		o.Turn, o.Name, o.Kind, o.Text, o.File, o.Enclosed = t.Seq, t.Extra.Name, t.Kind, t.Text, t.Extra.File, t.Extra.Enclosed
+		if c.Channel == "whatsapp" {
+			o.MessageID, o.ChoiceID = MessageID(c.ID, t.Seq), t.Extra.ChoiceID
+			if t.Extra.Of > 0 {
+				o.ReplyTo = MessageID(c.ID, t.Extra.Of)
+			}
+		}
 		add("message.received", o, t.At)
 	}
 	if before != nil {

@@ -42,13 +42,24 @@ type Reply struct {
 	Reason, Detail string
 	Due            time.Time
 	ChangedAt      time.Time
+
+	// For an application's message: its access key, and the message as JSON.
+	KeyID, Content string
+	// When it reached these states; zero if it did not.
+	SentAt, DeliveredAt, ReadAt time.Time
 }
 
 // Store reads and writes the tables. Its methods are safe for concurrent use.
-type Replies struct{ d *db.DB }
+type Replies struct {
+	d *db.DB
+	// followed reports whether events of a company's topic are written.
+	followed func(ctx context.Context, companyID, topic string) bool
+}
 
-// New returns the store of a database.
-func NewReplies(d *db.DB) *Replies { return &Replies{d} }
+// NewReplies returns the store of a database.
+func NewReplies(d *db.DB, followed func(ctx context.Context, companyID, topic string) bool) *Replies {
+	return &Replies{d, followed}
+}
 
 // Receive stores received messages and returns the number of new ones. A message stored before, by sender and
 // provider's id, is left unchanged.
@@ -148,14 +159,16 @@ func (s *Replies) Window(ctx context.Context, companyID, conversationID string) 
 		WHERE conversation_id = $1 AND company_id = $2`, conversationID, companyID)
 }
 
-const replyColumns = "company_id, conversation_id, seq, sender_uid, number, state, attempt, provider_id, reason, detail, due_at, changed_at"
+const replyColumns = `company_id, conversation_id, seq, sender_uid, number, state, attempt, provider_id, reason, detail, due_at, changed_at,
+	key_id, content, sent_at, delivered_at, read_at`
 
 func scanReply(scan db.Scan) (*Reply, error) {
 	var r Reply
-	var due, changed int64
+	var due, changed, sent, delivered, read int64
 	err := scan(&r.CompanyID, &r.ConversationID, &r.Seq, &r.SenderUID, &r.Number, &r.State, &r.Attempt, &r.ProviderID, &r.Reason,
-		&r.Detail, &due, &changed)
+		&r.Detail, &due, &changed, &r.KeyID, &r.Content, &sent, &delivered, &read)
 	r.Due, r.ChangedAt = db.Instant(due), db.Instant(changed)
+	r.SentAt, r.DeliveredAt, r.ReadAt = db.Instant(sent), db.Instant(delivered), db.Instant(read)
 	return &r, err
 }
 
@@ -232,7 +245,8 @@ func (s *Replies) Finish(ctx context.Context, r *Reply, now time.Time) (risen bo
 		}
 		n, err := tx.Exec(ctx,
 			`UPDATE reply SET state = $1, provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4,
-			due_at = 0, changed_at = $5 WHERE conversation_id = $6 AND seq = $7 AND company_id = $8 AND state IN ('queued', 'sending')`,
+			due_at = 0, changed_at = $5`+reached+` WHERE conversation_id = $6 AND seq = $7 AND company_id = $8
+			AND state IN ('queued', 'sending')`,
 			r.State, r.ProviderID, r.Reason, r.Detail, db.Millis(now), r.ConversationID, r.Seq, r.CompanyID)
 		if err != nil {
 			return err
@@ -243,11 +257,26 @@ func (s *Replies) Finish(ctx context.Context, r *Reply, now time.Time) (risen bo
 				r.ProviderID, r.ConversationID, r.Seq, r.CompanyID); err != nil {
 				return err
 			}
+		} else if err := s.announce(ctx, tx, r, begun(r.Attempt), now); err != nil {
+			return err
 		}
 		return wakeNext(ctx, tx, r.CompanyID, r.ConversationID, now)
 	})
 	return risen, db.Wrap(err, "finish reply")
 }
+
+// begun returns the state of a reply before its outcome.
+func begun(attempt int) string {
+	if attempt == 0 {
+		return "queued"
+	}
+	return "sending"
+}
+
+// reached sets when a reply reached the state $1, at $5. The first time is kept.
+const reached = `, sent_at = CASE WHEN $1 = 'sent' AND sent_at = 0 THEN $5 ELSE sent_at END,
+	delivered_at = CASE WHEN $1 = 'delivered' AND delivered_at = 0 THEN $5 ELSE delivered_at END,
+	read_at = CASE WHEN $1 = 'read' AND read_at = 0 THEN $5 ELSE read_at END`
 
 // wakeNext makes the first waiting reply of a conversation due, if none is being sent.
 func wakeNext(ctx context.Context, tx *db.Tx, companyID, conversationID string, now time.Time) error {
@@ -277,14 +306,26 @@ func (s *Replies) Receipt(ctx context.Context, senderUID int64, r *Reply, now ti
 		if err := lock(ctx, tx, company, r.ConversationID); err != nil {
 			return err
 		}
+		x := Reply{CompanyID: company, ConversationID: r.ConversationID, Seq: r.Seq, SenderUID: senderUID}
+		if err := tx.Row(ctx, []any{&x.State, &x.Number, &x.Attempt, &x.KeyID},
+			"SELECT state, number, attempt, key_id FROM reply WHERE conversation_id = $1 AND seq = $2 AND company_id = $3",
+			r.ConversationID, r.Seq, company); err != nil {
+			return db.Ignore(err)
+		}
 		n, err := tx.Exec(ctx,
 			`UPDATE reply SET state = $1, provider_id = CASE WHEN $2 = '' THEN provider_id ELSE $2 END, reason = $3, detail = $4,
-			due_at = 0, changed_at = $5 WHERE conversation_id = $6 AND seq = $7 AND `+receiptFollows,
+			due_at = 0, changed_at = $5`+reached+` WHERE conversation_id = $6 AND seq = $7 AND `+receiptFollows,
 			r.State, r.ProviderID, r.Reason, r.Detail, db.Millis(now), r.ConversationID, r.Seq)
 		if err != nil {
 			return err
 		}
-		risen = n > 0
+		if risen = n > 0; risen {
+			previous := x.State
+			x.State, x.Reason = r.State, r.Reason
+			if err := s.announce(ctx, tx, &x, previous, now); err != nil {
+				return err
+			}
+		}
 		return wakeNext(ctx, tx, company, r.ConversationID, now)
 	})
 	return risen, db.Wrap(err, "store receipt of a reply")

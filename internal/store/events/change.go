@@ -19,6 +19,7 @@ type payload struct {
 	Version        int             `json:"v"`
 	NotificationID string          `json:"notification_id,omitempty"` // empty for an incoming call
 	MessageID      string          `json:"message_id,omitempty"`
+	ConversationID string          `json:"conversation_id,omitempty"` // of an application's message
 	Number         string          `json:"number,omitempty"`
 	UserID         string          `json:"user_id,omitempty"` // the channel's id of a person, instead of a number
 	Campaign       string          `json:"campaign,omitempty"`
@@ -76,6 +77,25 @@ func (n *Notification) Accepted(recipients int, scheduled bool) *Event {
 		p.State = carillon.StateScheduled
 	}
 	return p.event(n.CompanyID, Notifications, "notification.accepted", n.At)
+}
+
+// Reply holds the fields of an application's message in a conversation for its events.
+type Reply struct {
+	CompanyID, ConversationID, MessageID string
+	Number, UserID, SenderID             string
+	Attempt                              int
+}
+
+// Reached returns the event of a message that reached a state.
+func (r *Reply) Reached(state, previous carillon.State, reason carillon.Reason, at time.Time) *Event {
+	p := payload{
+		MessageID: r.MessageID, ConversationID: r.ConversationID, Number: r.Number, UserID: r.UserID, SenderID: r.SenderID,
+		State: state, Previous: previous, Attempt: r.Attempt,
+	}
+	if state == carillon.StateFailed {
+		p.Reason = reason
+	}
+	return p.event(r.CompanyID, Notifications, "message."+string(state), at)
 }
 
 // message holds the fields of a message for its events.

@@ -17,6 +17,7 @@ func (p *payload) json() []byte {
 	b = strconv.AppendInt(b, int64(p.Version), 10)
 	b = appendField(b, "notification_id", p.NotificationID)
 	b = appendField(b, "message_id", p.MessageID)
+	b = appendField(b, "conversation_id", p.ConversationID)
 	b = appendField(b, "number", p.Number)
 	b = appendField(b, "user_id", p.UserID)
 	b = appendField(b, "campaign", p.Campaign)

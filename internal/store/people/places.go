@@ -75,7 +75,7 @@ func Places() []Place {
 		{Table: "file", Where: company + "id IN {list}", Of: files, Hidden: "company_id"},
 		{Table: "file_part", Where: ofFile, Of: conversations, With: "file", Hidden: "bytes"},
 		{Table: "file_part", Where: ofGroupFile, Of: files, With: "file", Hidden: "bytes"},
-		{Table: "reply", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id sender_uid"},
+		{Table: "reply", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id sender_uid key_id"},
 		{Table: "reply_window", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id sender_uid"},
 		{Table: "mail_reply", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id"},
 		{Table: "signed_address", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id key_id"},

@@ -219,6 +219,7 @@ type Said struct {
 	Of       int64        // turn that the contact replies to, if they picked one
 	About    string       // beginning of the message that it replies to
 	Quiet    bool         // no reply is needed
+	ChoiceID string       // of an application's button or row
 	// AskNumber asks the contact for their number, over a messaging channel.
 	AskNumber bool
 	Name      string // author's name, in a group
@@ -228,7 +229,7 @@ type Said struct {
 func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
 	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, At: now, Extra: chats.Extra{
 		File: in.File, Voice: in.Voice, Digits: in.Digits, Early: in.Early, Bound: in.Bound, Of: in.Of, About: in.About,
-		Name: in.Name, Enclosed: in.Enclosed, AskNumber: in.AskNumber,
+		Name: in.Name, ChoiceID: in.ChoiceID, Enclosed: in.Enclosed, AskNumber: in.AskNumber,
 	}}
 }
 

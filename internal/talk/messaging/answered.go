@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,7 @@ type answered struct {
 	seq     int64  // turn, or 0 if it is a notification's message or unknown
 	text    string // its beginning
 	choices []string
+	ids     []string // of choices, if an application chose them
 }
 
 // maxAbout is the maximum length of the quoted beginning of a message, in characters.
@@ -61,7 +63,7 @@ func (m *Messaging) answered(
 	if text == "" && t.Extra.File != nil {
 		text = t.Extra.File.Name
 	}
-	return answered{t.Seq, begin(text), t.Extra.Choices}, nil
+	return answered{t.Seq, begin(text), t.Extra.Choices, t.Extra.ChoiceIDs}, nil
 }
 
 // maxUnproven is the number of unproven replies that a message is compared with.
@@ -111,6 +113,9 @@ func (m *Messaging) provedSent(ctx context.Context, s *carillon.Sender, in *prov
 
 // offers reports whether a turn offers the selected choice. The channel may have truncated the choice's text.
 func offers(t *chats.Turn, in *provider.Inbound) bool {
+	if slices.Contains(t.Extra.ChoiceIDs, in.Payload) {
+		return true
+	}
 	taken := answered{choices: t.Extra.Choices}.choice(in.Payload)
 	return taken != "" && strings.HasPrefix(taken, strings.TrimRight(in.Text, "…"))
 }
@@ -121,6 +126,18 @@ func (a answered) choice(payload string) string {
 	n, ok := strings.CutPrefix(payload, provider.ChoicePrefix)
 	if i, err := strconv.Atoi(n); ok && err == nil && i >= 1 && i <= len(a.choices) {
 		return a.choices[i-1]
+	}
+	return ""
+}
+
+// choiceID returns the application's id of a choice. The sandbox sends our own.
+func (a answered) choiceID(payload string) string {
+	n, own := strings.CutPrefix(payload, provider.ChoicePrefix)
+	if i, err := strconv.Atoi(n); own && err == nil && i >= 1 && i <= len(a.ids) {
+		return a.ids[i-1]
+	}
+	if slices.Contains(a.ids, payload) {
+		return payload
 	}
 	return ""
 }

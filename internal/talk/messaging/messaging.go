@@ -47,6 +47,8 @@ type Options struct {
 	Channels      map[string]Channel // by provider
 	// Sender returns a sender of any company. Errors: not_found.
 	Sender func(ctx context.Context, uid int64) (*carillon.Sender, error)
+	// Senders returns the company's senders with an id or number.
+	Senders func(ctx context.Context, companyID, name string) ([]*carillon.Sender, error)
 	// AgentOf returns the ID of the agent that answers for a sender, or "" if only flows and teammates do. The default
 	// reads it from the sender's settings.
 	AgentOf func(s *carillon.Sender) string

@@ -143,7 +143,7 @@ func (r *rig) build() {
 	r.Messaging = messaging.New(messaging.Options{
 		Store: r.db.Replies, Chats: r.db.Chats, Contacts: r.db.Contacts, Conversations: r.talks, Agents: robin{},
 		Files:    r.files,
-		Channels: map[string]messaging.Channel{"test": r.channel}, Sender: r.senderBy,
+		Channels: map[string]messaging.Channel{"test": r.channel}, Sender: r.senderBy, Senders: r.db.Senders.SendersNamed,
 		AgentOf: func(*carillon.Sender) string { return r.agent },
 		Bound:   r.boundOf, Sent: r.sentAs, Begun: r.db.Runs.Begun,
 		Portfolio: func(s *carillon.Sender) string { return r.portfolios[s.ID] },

@@ -2,6 +2,7 @@ package messaging
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -72,6 +73,9 @@ func (m *Messaging) send(ctx context.Context, r *chats.Reply) (bool, error) {
 	if w == nil || !now.Before(w.Until) {
 		return true, m.finish(ctx, r, "failed", reasonClosed, "the person wrote more than 24 hours ago")
 	}
+	if r.KeyID != "" && w.SenderUID != r.SenderUID { // the window of the sender that the message is for is no longer known
+		return true, m.finish(ctx, r, "failed", reasonClosed, "the person has written to another sender since")
+	}
 	s, err := m.o.Sender(ctx, r.SenderUID)
 	if carillon.IsCode(err, carillon.NotFound) {
 		return true, m.finish(ctx, r, "failed", string(carillon.ReasonProviderRefused), "the sender was removed")
@@ -121,6 +125,12 @@ func (m *Messaging) message(ctx context.Context, r *chats.Reply, w *chats.Window
 	x := &provider.Reply{
 		Ref: provider.ReplyRef{ConversationID: r.ConversationID, Seq: r.Seq}, To: w.Number, UserID: w.UserID,
 		Text: t.Text, Choices: t.Extra.Choices, Language: c.Language, AskNumber: t.Extra.AskNumber && w.Number == "",
+	}
+	if r.Content != "" {
+		x.Message = &provider.Message{}
+		if err := json.Unmarshal([]byte(r.Content), x.Message); err != nil {
+			return nil, fmt.Errorf("read an application's message: %w", err)
+		}
 	}
 	for _, source := range t.Extra.Sources {
 		if source.URL != "" {

@@ -322,6 +322,7 @@ func (m *Messaging) say(ctx context.Context, t *taking) (result, error) {
 		said.Kind, said.File = chats.KindFile, f
 	case t.Kind == provider.InboundChoice:
 		said.Kind, said.Text = chats.KindChoice, cmp.Or(t.to.choice(t.Payload), said.Text)
+		said.ChoiceID = t.to.choiceID(t.Payload)
 	}
 	if t.to.seq == 0 { // otherwise it replies to a turn, not to a notification
 		var err error

@@ -52,6 +52,18 @@ func (r *record) accept(p Post) {
 	}
 }
 
+// has reports whether an accepted post has this id.
+func (r *record) has(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, posts := range r.byRef {
+		if slices.ContainsFunc(posts, func(x Post) bool { return x.ID == id && x.Accepted }) {
+			return true
+		}
+	}
+	return false
+}
+
 // Posts returns the posts with this ref, oldest first, regardless of the response.
 func (r *record) Posts(ref string) []Post {
 	r.mu.Lock()

@@ -76,6 +76,13 @@ func (s *Server) Wrote(address, id string, at time.Time) {
 	s.replies.known[id] = true
 }
 
+// knows reports whether an id is that of a message that a person wrote or that was sent.
+func (s *Server) knows(id string) bool {
+	s.replies.mu.Lock()
+	defer s.replies.mu.Unlock()
+	return s.replies.known[id] || s.record.has(id)
+}
+
 // InboundBody returns the body of a callback with messages of a person, who may get replies from now on.
 func (s *Server) InboundBody(name string, messages ...Inbound) []byte {
 	contact := map[string]any{"profile": map[string]string{"name": name}}
@@ -141,44 +148,30 @@ type reply struct {
 	Type          string    `json:"type"`
 	Data          string    `json:"biz_opaque_callback_data"`
 	Text          *bodyText `json:"text"`
-	Interactive   *struct {
-		Type   string    `json:"type"`
-		Body   *bodyText `json:"body"`
-		Action struct {
-			Name    string `json:"name"`
-			Buttons []struct {
-				Type  string `json:"type"`
-				Reply entry  `json:"reply"`
-			} `json:"buttons"`
-			Button   string `json:"button"`
-			Sections []struct {
-				Title string  `json:"title"`
-				Rows  []entry `json:"rows"`
-			} `json:"sections"`
-		} `json:"action"`
-	} `json:"interactive"`
-	Image    *link `json:"image"`
-	Video    *link `json:"video"`
-	Audio    *link `json:"audio"`
-	Document *link `json:"document"`
+	Context       *struct {
+		ID string `json:"message_id"`
+	} `json:"context"`
+	Interactive json.RawMessage `json:"interactive"`
+	Image       *link           `json:"image"`
+	Video       *link           `json:"video"`
+	Audio       *link           `json:"audio"`
+	Document    *link           `json:"document"`
+	Sticker     *link           `json:"sticker"`
+	Location    json.RawMessage `json:"location"`
+	Reaction    json.RawMessage `json:"reaction"`
+	Contacts    json.RawMessage `json:"contacts"`
 }
 
 type bodyText struct {
-	Body    string `json:"body"` // for a text
-	Text    string `json:"text"` // for an interactive message
+	Body    string `json:"body"`
 	Preview *bool  `json:"preview_url"`
-}
-
-type entry struct {
-	ID          string `json:"id"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
 }
 
 type link struct {
 	Link     string `json:"link"`
 	Caption  string `json:"caption"`
 	Filename string `json:"filename"`
+	Voice    *bool  `json:"voice"`
 }
 
 func replyIn(body []byte) (*reply, bool) {
@@ -205,7 +198,10 @@ func (s *Server) checkReply(body []byte, x *reply) *Error {
 	if e := checkRecipient(x.To, x.Recipient); e != nil {
 		return e
 	}
-	if what := x.fault(); what != "" {
+	if x.Context != nil && !s.knows(x.Context.ID) {
+		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: context.message_id"}
+	}
+	if what := x.fault(s.knows); what != "" {
 		return &Error{HTTP: 400, Code: 131009, Message: "Parameter value is not valid: " + what}
 	}
 	s.replies.mu.Lock()
@@ -215,71 +211,6 @@ func (s *Server) checkReply(body []byte, x *reply) *Error {
 		return &Error{HTTP: 400, Code: 131047, Message: "Re-engagement message"}
 	}
 	return nil
-}
-
-// fault returns the name of the invalid member, or "".
-func (x *reply) fault() string {
-	switch x.Type {
-	case "text":
-		if x.Text == nil || !within(x.Text.Body, 1, 4096) {
-			return "text"
-		}
-	case "interactive":
-		return x.interactiveFault()
-	case "image", "video", "audio", "document":
-		l := map[string]*link{"image": x.Image, "video": x.Video, "audio": x.Audio, "document": x.Document}[x.Type]
-		if l == nil || !strings.HasPrefix(l.Link, "http") || !within(l.Caption, 0, 1024) || x.Type == "audio" && l.Caption != "" ||
-			x.Type != "document" && l.Filename != "" {
-			return x.Type
-		}
-	default:
-		return "type"
-	}
-	return ""
-}
-
-func (x *reply) interactiveFault() string {
-	i := x.Interactive
-	if i == nil || i.Body == nil || !within(i.Body.Text, 1, 1024) {
-		return "interactive.body"
-	}
-	ids := map[string]bool{}
-	if i.Type != "request_contact_info" && i.Action.Name != "" {
-		return "interactive.action.name"
-	}
-	switch i.Type {
-	case "button":
-		if n := len(i.Action.Buttons); n < 1 || n > 3 {
-			return "interactive.action.buttons"
-		}
-		for _, b := range i.Action.Buttons {
-			if b.Type != "reply" || !within(b.Reply.Title, 1, 20) || !within(b.Reply.ID, 1, 256) || ids[b.Reply.ID] {
-				return "interactive.action.buttons"
-			}
-			ids[b.Reply.ID] = true
-		}
-	case "request_contact_info":
-		if i.Action.Name != i.Type || len(i.Action.Buttons)+len(i.Action.Sections) > 0 || i.Action.Button != "" {
-			return "interactive.action"
-		}
-	case "list":
-		if !within(i.Action.Button, 1, 20) || len(i.Action.Sections) != 1 {
-			return "interactive.action"
-		}
-		rows := i.Action.Sections[0].Rows
-		if len(rows) < 1 || len(rows) > 10 {
-			return "interactive.action.sections"
-		}
-		for _, r := range rows {
-			if !within(r.Title, 1, 24) || !within(r.Description, 0, 72) || !within(r.ID, 1, 200) || ids[r.ID] {
-				return "interactive.action.sections"
-			}
-			ids[r.ID] = true
-		}
-	default:
-		return "interactive.type"
-	}
-	return ""
 }
 
 func within(s string, least, most int) bool {

@@ -150,6 +150,14 @@ export function searchOf({ id: _, ...a }: Address): Record<string, string | unde
 
 const idOfAccepted = (r: Accepted) => r.notification_id;
 
+/** target is where a request leads: to its notification, or to the conversation that an application answered in. */
+function target(r: Accepted) {
+  const [conversation, turn] = r.notification_id.split(".");
+  return turn
+    ? ({ to: "/inbox", search: { folder: "all", c: conversation } } as const)
+    : ({ to: "/notifications/$id", params: { id: r.notification_id } } as const);
+}
+
 /** AcceptedList are references to requests to send that were accepted; each leads to its notification. */
 function AcceptedList({ address: a, go }: { address: Address; go: Go }) {
   const t = useTexts(texts);
@@ -193,7 +201,7 @@ function AcceptedList({ address: a, go }: { address: Address; go: Go }) {
         memory={memory}
         id={idOfAccepted}
         name={name}
-        target={(r) => ({ to: "/notifications/$id", params: { id: r.notification_id } })}
+        target={target}
         empty={() => (
           <Card flush label={t.accepted}>
             {few ? (

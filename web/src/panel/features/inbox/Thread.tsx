@@ -424,7 +424,8 @@ function Bubble({ turn, first, t, language, me, name, times, sent }: BubbleProps
         <p className="inbox-who">
           {turn.note && <b>{t.note} · </b>}
           {who}
-          {turn.author === "agent" && turn.name && turn.name !== t.agent ? ` · ${t.agent}` : ""}{" "}
+          {turn.author === "agent" && turn.name && turn.name !== t.agent ? ` · ${t.agent}` : ""}
+          {turn.application ? ` · ${t.application}` : ""}{" "}
           <time dateTime={turn.at} title={absolute(turn.at, language)}>
             {clock(turn.at, language)}
           </time>

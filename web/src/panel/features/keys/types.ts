@@ -6,6 +6,7 @@ export const scopes = [
   "notify:send",
   "notify:read",
   "voice:send",
+  "messages:write",
   "templates:read",
   "templates:write",
   "widget:use",

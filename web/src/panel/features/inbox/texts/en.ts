@@ -32,6 +32,7 @@ export const texts = {
   back: "Back to list",
   visitor: "Visitor",
   agent: "Agent",
+  application: "Application",
   you: "You",
   note: "Note",
   someone: "A teammate",

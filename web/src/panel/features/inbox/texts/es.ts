@@ -33,6 +33,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   back: "Volver a la lista",
   visitor: "Visitante",
   agent: "Agente",
+  application: "Aplicación",
   you: "Usted",
   note: "Nota",
   someone: "Un compañero",

@@ -33,6 +33,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   back: "Voltar para a lista",
   visitor: "Visitante",
   agent: "Agente",
+  application: "Sistema",
   you: "Você",
   note: "Nota",
   someone: "Um colega",

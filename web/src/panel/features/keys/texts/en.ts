@@ -39,6 +39,7 @@ export const texts = {
   "notify:send": "Send messages",
   "notify:read": "Read messages",
   "voice:send": "Make calls",
+  "messages:write": "Answer people",
   "templates:read": "Read templates",
   "templates:write": "Change templates",
   "widget:use": "Show widgets",

@@ -41,6 +41,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   "notify:send": "Enviar mensajes",
   "notify:read": "Leer mensajes",
   "voice:send": "Hacer llamadas",
+  "messages:write": "Responder a las personas",
   "templates:read": "Leer plantillas",
   "templates:write": "Cambiar plantillas",
   "widget:use": "Mostrar widgets",

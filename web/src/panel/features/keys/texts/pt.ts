@@ -41,6 +41,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   "notify:send": "Enviar mensagens",
   "notify:read": "Ler mensagens",
   "voice:send": "Fazer ligações",
+  "messages:write": "Responder às pessoas",
   "templates:read": "Ler modelos",
   "templates:write": "Alterar modelos",
   "widget:use": "Mostrar widgets",
