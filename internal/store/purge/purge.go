@@ -60,6 +60,7 @@ type Purge struct {
 	pace       pace
 	operations int64     // count of the store's operations at the end of the last step
 	quotas     time.Time // when quotas were last purged
+	logged     bool      // SQLite's log may have deleted requests with one-time codes
 	soon       bool      // the last round left rows that another node purges or the search has not indexed yet: repeat it soon
 }
 
@@ -248,7 +249,17 @@ const keepSecrets = 23 * time.Hour
 
 // secrets deletes the requests with one-time codes.
 func (p *Purge) secrets(ctx context.Context, now time.Time) (busy bool, err error) {
-	return p.steps(ctx, Secrets, func() (Purged, error) { return p.rows.DropSecrets(ctx, now.Add(-keepSecrets), p.pace.rows) })
+	busy, err = p.steps(ctx, Secrets, func() (Purged, error) {
+		x, err := p.rows.DropSecrets(ctx, now.Add(-keepSecrets), p.pace.rows)
+		p.logged = p.logged || x.Rows > 0
+		return x, err
+	})
+	if busy || err != nil || !p.logged {
+		return busy, err
+	}
+	emptied, err := p.rows.EmptyLog(ctx)
+	p.logged = !emptied
+	return false, err
 }
 
 // clean completes an erasure whose program ended early.
