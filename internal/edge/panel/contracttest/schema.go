@@ -30,6 +30,18 @@ type schemas struct {
 	err    error                     // the first
 }
 
+// keepsRest reports whether the JSON of a type is its fields and members that only the channel knows.
+func keepsRest(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	rest, has := t.FieldByName("Rest")
+	return has && rest.Type == reflect.TypeFor[carillon.Members]()
+}
+
 // of returns the schema of a type. That of a named struct is a reference.
 func (s *schemas) of(t reflect.Type) object {
 	switch t {
@@ -49,7 +61,7 @@ func (s *schemas) of(t reflect.Type) object {
 	if t.Kind() != reflect.Pointer && t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		return object{"type": "string"}
 	}
-	if t.Implements(reflect.TypeFor[json.Marshaler]()) {
+	if t.Implements(reflect.TypeFor[json.Marshaler]()) && !keepsRest(t) {
 		s.fail(t, "has JSON of its own")
 	}
 	switch t.Kind() {
