@@ -52,7 +52,7 @@ func sendTTL(f *form) int {
 func wholeComponents(f *form, x field) []carillon.Component {
 	for _, name := range []string{"header", "body", "footer", "buttons", "examples"} {
 		if _, given := f.find(name); given {
-			f.fault(name, "does not stand beside components")
+			f.fault(name, "is not given together with components")
 		}
 	}
 	var tree any

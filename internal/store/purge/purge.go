@@ -5,7 +5,8 @@
 // accepting is hardly slowed. It never deletes a notification that is not closed. Expired sessions are deleted by auth, rates
 // by limit.
 //
-//	round: keys ─▶ requests with one-time codes ─▶ events ─▶ files ─▶ addresses ─▶ recorded changes and calls of the interface ─▶ quotas and counts (once a day)
+//	round: keys ─▶ requests with one-time codes ─▶ events ─▶ files ─▶ addresses ─▶ recorded changes and calls of the interface
+//	       ─▶ quotas and counts (once a day)
 //	       ─▶ conversations and contacts, calls to lines, then notifications, company by company:
 //	       step, pause, step, pause … until nothing has expired
 //
@@ -103,7 +104,8 @@ func (p *Purge) Run(ctx context.Context) error {
 func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	p.soon = false
 	parts := []func(ctx context.Context, now time.Time) (busy bool, err error){
-		p.keys, p.secrets, p.clean, p.events, p.files, p.addresses, p.inbound, p.phones, p.activity, p.daily, p.conversations, p.incoming, p.jobs,
+		p.keys, p.secrets, p.clean, p.events, p.files,
+		p.addresses, p.inbound, p.phones, p.activity, p.daily, p.conversations, p.incoming, p.jobs,
 	}
 	for _, part := range parts {
 		if busy, err := part(ctx, now); busy || err != nil {

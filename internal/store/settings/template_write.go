@@ -225,7 +225,8 @@ func swapTemplate(ctx context.Context, tx *configure.Tx, read, next *TemplateRec
 		return false, fmt.Errorf("write components: %w", err)
 	}
 	n, err := tx.Exec(ctx, `UPDATE template SET provider_id = $6, name = $7, language = $8, category = $9, status = $10,
-		parameter_format = $11, components = $12, reason = $13, poll_at = $14, claimed_until = $15, updated_at = $16, send_ttl = $17`+asRead,
+		parameter_format = $11, components = $12, reason = $13, poll_at = $14, claimed_until = $15, updated_at = $16,
+		send_ttl = $17`+asRead,
 		read.CompanyID, read.ID, string(read.Status), db.Millis(read.UpdatedAt), db.Millis(read.ClaimedUntil),
 		next.ProviderID, next.Name, next.Language, next.Category, string(next.Status), next.ParameterFormat,
 		string(components), next.Reason, db.Millis(next.PollAt), db.Millis(next.ClaimedUntil), db.Millis(next.UpdatedAt),
@@ -264,7 +265,8 @@ func PutTemplate(ctx context.Context, tx *configure.Tx, x *carillon.Template, no
 		parameter_format, components, reason, poll_at, created_at, updated_at, send_ttl)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14)
 		ON CONFLICT (sender, name, language) DO UPDATE SET category = excluded.category, components = excluded.components,
-		parameter_format = excluded.parameter_format, send_ttl = excluded.send_ttl, updated_at = CASE WHEN template.updated_at < excluded.updated_at
+		parameter_format = excluded.parameter_format, send_ttl = excluded.send_ttl,
+		updated_at = CASE WHEN template.updated_at < excluded.updated_at
 			THEN excluded.updated_at ELSE template.updated_at + 1 END,
 		status = CASE WHEN template.provider_id = '' THEN excluded.status ELSE template.status END,
 		reason = CASE WHEN template.provider_id = '' THEN excluded.reason ELSE template.reason END,

@@ -388,7 +388,7 @@ func (d *draft) reviewCarousel() *Error {
 	case d.category != "MARKETING":
 		return refuse("a carousel is for marketing templates")
 	case len(d.parts) != 2:
-		return refuse("a carousel stands beside a body alone")
+		return refuse("a carousel has a body and nothing else")
 	case len(p.Cards) < 2 || len(p.Cards) > maxCards:
 		return refuse("a carousel has 2 to 10 cards")
 	}
