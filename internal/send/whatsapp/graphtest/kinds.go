@@ -315,7 +315,7 @@ func (d *draft) reviewButtons() *Error {
 	return nil
 }
 
-// buttonMembers lists what a button has beside its type. A question mark follows an optional member.
+// buttonMembers lists the members of a button without its type. A question mark follows an optional member.
 var buttonMembers = map[string]string{
 	"URL": "text url example?", "QUICK_REPLY": "text", "PHONE_NUMBER": "text phone_number", "COPY_CODE": "example", "CATALOG": "text",
 	"MPM": "text", "SPM": "text", "FLOW": "text flow_id? flow_name? flow_json? flow_action? navigate_screen? icon?", "voice_call": "text",
