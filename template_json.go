@@ -162,6 +162,34 @@ func membersOf(t reflect.Type) map[string]int {
 	return all
 }
 
+// UnknownMember returns the name of a member that this program does not know, in the component or below it, or "".
+func (c *Component) UnknownMember() string {
+	rests := []Members{c.Rest}
+	if c.Example != nil {
+		rests = append(rests, c.Example.Rest)
+	}
+	if c.LimitedTimeOffer != nil {
+		rests = append(rests, c.LimitedTimeOffer.Rest)
+	}
+	for i := range c.Buttons {
+		rests = append(rests, c.Buttons[i].Rest)
+	}
+	for i := range c.Cards {
+		rests = append(rests, c.Cards[i].Rest)
+		for k := range c.Cards[i].Components {
+			if name := c.Cards[i].Components[k].UnknownMember(); name != "" {
+				return name
+			}
+		}
+	}
+	for _, rest := range rests {
+		for _, name := range slices.Sorted(maps.Keys(rest)) {
+			return name
+		}
+	}
+	return ""
+}
+
 // Samples are sample values. The channel sends a single one as a text instead of a list.
 type Samples []string
 

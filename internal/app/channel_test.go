@@ -110,7 +110,7 @@ func knownTemplates(t *testing.T) []carillon.Template {
     senders:
       - {id: main, number: "15555550100", channel: messaging, provider: sandbox}
       - {id: second, number: "15555550101", channel: messaging, provider: sandbox}
-    templates:`+channelTemplates), app.ProvisionOptions())
+    templates:`+channelTemplates+codeTemplate), app.ProvisionOptions())
 	if err != nil {
 		t.Fatal(err)
 	}

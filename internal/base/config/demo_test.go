@@ -27,7 +27,7 @@ func TestDemoHasEverythingTheReadyFileTells(t *testing.T) {
 		formats[x.Shape.HeaderFormat], categories[x.Category] = true, true
 		statuses[x.Status]++
 	}
-	if len(formats) != 5 || len(categories) != 3 || statuses[carillon.TemplateDraft] != 1 || statuses[carillon.TemplateApproved] != 8 {
+	if len(formats) != 5 || len(categories) != 3 || statuses[carillon.TemplateDraft] != 1 || statuses[carillon.TemplateApproved] != 11 {
 		t.Errorf("formats %v, categories %v, statuses %v", formats, categories, statuses)
 	}
 	for _, s := range c.Senders {

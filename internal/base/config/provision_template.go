@@ -2,8 +2,11 @@ package config
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/goccy/go-yaml"
 
 	"carillon"
 	"carillon/internal/base/content"
@@ -18,15 +21,58 @@ func (c *company) template(f *form) {
 	t.Category = f.neededChoice("category", "MARKETING", "UTILITY", "AUTHENTICATION")
 	status := f.choice("status", "approved", "draft", "pending", "rejected", "paused", "disabled")
 	t.Status = carillon.TemplateStatus(cmp.Or(status, "approved"))
-	t.Components = components(f)
+	t.SendTTL = sendTTL(f)
+	if x, given := f.find("components"); given {
+		t.Components = wholeComponents(f, x)
+	} else {
+		t.Components = components(f)
+	}
 	if err := content.Compile(&t.Template); err != nil {
 		f.r.problem(componentFault(f, t.Components, err))
 	} else {
 		f.inner("examples", func(f *form) { examples(f, &t.Template) })
 	}
 	f.find("examples")
+	if t.Shape != nil && len(t.Shape.Unknown) > 0 {
+		f.fault("components", "has parts that are not known: "+strings.Join(t.Shape.Unknown, ", "))
+	}
 	f.r.once(f.at, "a template of this sender, name and language", c.scope, t.SenderID, t.Name, t.Language)
 	c.Templates = append(c.Templates, t)
+}
+
+func sendTTL(f *form) int {
+	const name, most = "message_send_ttl_seconds", 43200
+	if x, given := f.find(name); given && x.value.String() == "-1" {
+		return -1
+	}
+	return f.number(name, 0, most)
+}
+
+// wholeComponents reads the components of any kind of template, in the channel's form.
+func wholeComponents(f *form, x field) []carillon.Component {
+	for _, name := range []string{"header", "body", "footer", "buttons", "examples"} {
+		if _, given := f.find(name); given {
+			f.fault(name, "is not given together with components")
+		}
+	}
+	var tree any
+	var all []carillon.Component
+	err := yaml.NodeToValue(x.value, &tree)
+	if err == nil {
+		var text []byte
+		if text, err = json.Marshal(tree); err == nil {
+			err = json.Unmarshal(text, &all)
+		}
+	}
+	if err != nil {
+		f.wrong(x, "must be a list of components, each with a type")
+	}
+	for i := range all {
+		if name := all[i].UnknownMember(); name != "" {
+			f.wrong(x, fmt.Sprintf("has an unknown member or one of a wrong type: %s, of component %d", name, i))
+		}
+	}
+	return all
 }
 
 func components(f *form) []carillon.Component {

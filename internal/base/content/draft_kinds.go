@@ -220,7 +220,7 @@ func checkCodeButton(b *carillon.Button, field string) error {
 			return carillon.InvalidValue(at+".package_name", fmt.Sprintf("Must have 1 to %d characters", maxPackage), app.PackageName)
 		}
 		if len(app.SignatureHash) != hashLength {
-			return carillon.InvalidValue(at+".signature_hash", fmt.Sprintf("Must have exactly %d characters", hashLength), app.SignatureHash)
+			return carillon.InvalidValue(at+".signature_hash", fmt.Sprintf("Must have %d characters", hashLength), app.SignatureHash)
 		}
 	}
 	return nil
@@ -302,7 +302,7 @@ func (d *Draft) checkCarousel() error {
 			return carillon.Invalid(at, "All cards of a carousel have the same parts and types of buttons as the first")
 		}
 		if cardPart(&c.Cards[i], TypeHeader).Format == FormatProduct && len(c.Cards) != minCards {
-			return carillon.Invalid(field, fmt.Sprintf("A carousel of products is created with %d cards; a message may have more", minCards))
+			return carillon.Invalid(field, fmt.Sprintf("A carousel of products is created with %d cards; messages may have more", minCards))
 		}
 	}
 	return nil

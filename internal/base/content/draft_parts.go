@@ -123,7 +123,8 @@ func readButton(v jsonbody.Value, field string) (b carillon.Button, err error) {
 		return b, err
 	}
 	apps := carillon.App{PackageName: "com.example.app", SignatureHash: "K8a/AINcGX7"}
-	if err := readAs(o.Find("supported_apps"), &b.SupportedApps, field+".supported_apps", "list of apps", []carillon.App{apps}); err != nil {
+	err = readAs(o.Find("supported_apps"), &b.SupportedApps, field+".supported_apps", "list of apps", []carillon.App{apps})
+	if err != nil {
 		return b, err
 	}
 	if v := o.Find("example"); v.IsString() && b.Type == ButtonCoupon {

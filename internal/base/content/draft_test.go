@@ -181,7 +181,7 @@ func TestDraftRefuses(t *testing.T) {
 		{"component of a wrong type", object{"components": []any{1}}, formatForm, "components.0", ""},
 		{"null component", object{"components": []any{nil}}, missingForm, "components.0", ""},
 		{"component without type", components(object{"text": "x"}), missingForm, "components.0.type", ""},
-		{"unknown component", components(object{"type": "CAROUSEL"}), otherForm, "components.0.type", ""},
+		{"unknown component", components(object{"type": "HOLOGRAM"}), otherForm, "components.0.type", ""},
 		{"a second body", components(object{"type": "BODY", "text": "x"}), otherForm, "components.0.type", ""},
 		{
 			"two footers", components(object{"type": "FOOTER", "text": "x"}, object{"type": "FOOTER", "text": "x"}), otherForm,
@@ -189,7 +189,7 @@ func TestDraftRefuses(t *testing.T) {
 		},
 		{"long header", components(object{"type": "HEADER", "text": strings.Repeat("ñ", 61)}), "", "", `{"limit":60,"used":61}`},
 		{"header without text", components(object{"type": "HEADER"}), missingForm, "components.0.text", ""},
-		{"header of an unknown format", components(object{"type": "HEADER", "format": "LOCATION"}), otherForm, "components.0.format", ""},
+		{"header of an unknown format", components(object{"type": "HEADER", "format": "GIF"}), otherForm, "components.0.format", ""},
 		{
 			"text on a media header", components(object{"type": "HEADER", "format": "IMAGE", "text": "x"}), otherForm,
 			"components.0.text", "",
@@ -210,7 +210,7 @@ func TestDraftRefuses(t *testing.T) {
 		{"scattered quick replies", buttons(reply, link, reply), otherForm, "components.0.buttons", ""},
 		{"three links", buttons(link, link, link), otherForm, "components.0.buttons", ""},
 		{"two phones", buttons(phone, phone), otherForm, "components.0.buttons", ""},
-		{"unknown button", buttons(object{"type": "OTP", "text": "x"}), otherForm, "components.0.buttons.0.type", ""},
+		{"unknown button", buttons(object{"type": "TELEPORT", "text": "x"}), otherForm, "components.0.buttons.0.type", ""},
 		{"button without text", buttons(object{"type": "URL"}), missingForm, "components.0.buttons.0.text", ""},
 		{"long button", buttons(with(link, object{"text": strings.Repeat("x", 26)})), otherForm, "components.0.buttons.0.text", ""},
 		{"link without URL", buttons(with(link, object{"url": dropped{}})), missingForm, "components.0.buttons.0.url", ""},

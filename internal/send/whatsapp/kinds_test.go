@@ -126,7 +126,7 @@ func cardKinds() []kind {
 			carillon.Component{Type: content.TypeCarousel, Cards: cards}))
 	}
 	return []kind{
-		filled("media_carousel", carousel("media_carousel", mediaCard("Rooms from {{1}}"), mediaCard("Suites from {{1}}")), map[string]given{
+		filled("media_carousel", carousel("media_carousel", mediaCard("Rooms, {{1}}"), mediaCard("Suites, {{1}}")), map[string]given{
 			"body_text_0": "Ana", "card_0_header_image": "https://cdn.example.org/a.jpg", "card_0_body_text_0": "80",
 			"card_0_button_url_0": "room", "card_0_button_payload_1": "room:more",
 			"card_1_header_image": "https://cdn.example.org/b.png", "card_1_body_text_0": "120", "card_1_button_url_0": "suite",
@@ -145,12 +145,12 @@ func productKinds() []kind {
 	return []kind{
 		filled("catalog", of("MARKETING", template("catalog", "en", content.Positional, bodyPart("Look."), buttonsPart(catalog))),
 			map[string]given{"button_product_0": "SKU-1"}),
-		filled("catalog_plain", of("MARKETING", template("catalog_plain", "en", content.Positional, bodyPart("Look."), buttonsPart(catalog))),
-			nil),
+		filled("catalog_plain", of("MARKETING", template("catalog_plain", "en", content.Positional, bodyPart("Look."),
+			buttonsPart(catalog))), nil),
 		filled("products", of("MARKETING", template("products", "en", content.Positional, title, bodyPart("Look."), buttonsPart(products))),
 			map[string]given{"button_product_0": "SKU-1", "button_products_0": "Rooms: SKU-1, SKU-2; Suites: SKU-3"}),
-		filled("product", of("MARKETING", template("product", "en", content.Positional, headerPart(content.FormatProduct), bodyPart("Look."),
-			buttonsPart(carillon.Button{Type: content.ButtonProduct, Text: "View"}))),
+		filled("product", of("MARKETING", template("product", "en", content.Positional, headerPart(content.FormatProduct),
+			bodyPart("Look."), buttonsPart(carillon.Button{Type: content.ButtonProduct, Text: "View"}))),
 			map[string]given{"header_product": "SKU-1", "header_catalog": "900"}),
 	}
 }

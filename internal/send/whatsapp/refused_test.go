@@ -298,7 +298,7 @@ func createdRefusals() []oneChange {
 		},
 		{"media_carousel", "cards of different media", `"format":"IMAGE"`, `"format":"VIDEO"`, ""},
 		{"media_carousel", "cards of different buttons", `,{"type":"QUICK_REPLY","text":"More"}`, "", ""},
-		{"media_carousel", "long text of a card", "Rooms from {{1}}", "{{1}}" + strings.Repeat("x", 156), ""},
+		{"media_carousel", "long text of a card", "Rooms, {{1}}", "{{1}}" + strings.Repeat("x", 156), ""},
 		{"media_carousel", "utility", `"MARKETING"`, `"UTILITY"`, ""},
 		{"media_carousel", "a footer beside the cards", `{"type":"carousel"`, `{"type":"FOOTER","text":"Acme"},{"type":"carousel"`, ""},
 		{

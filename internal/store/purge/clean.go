@@ -41,6 +41,20 @@ func (s *Store) CleanFile(ctx context.Context) error {
 	return db.Wrap(err, "clean the file")
 }
 
+// EmptyLog empties SQLite's write-ahead log, unless somebody reads it. It reports whether it did.
+func (s *Store) EmptyLog(ctx context.Context) (emptied bool, err error) {
+	if !s.d.SQLite() {
+		return true, nil
+	}
+	err = s.d.OnWriter(context.WithoutCancel(ctx), func(ctx context.Context, conn *sql.Conn) error {
+		var busy, pages, moved int64
+		err := conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+		emptied = busy == 0
+		return err
+	})
+	return emptied, db.Wrap(err, "empty the log")
+}
+
 // maxLogWait is the longest wait for readers and checkpoints of the write-ahead log before it is emptied.
 const maxLogWait = 30 * time.Second
 

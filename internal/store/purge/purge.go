@@ -5,7 +5,8 @@
 // accepting is hardly slowed. It never deletes a notification that is not closed. Expired sessions are deleted by auth, rates
 // by limit.
 //
-//	round: keys ─▶ requests with one-time codes ─▶ events ─▶ files ─▶ addresses ─▶ recorded changes and calls of the interface ─▶ quotas and counts (once a day)
+//	round: keys ─▶ requests with one-time codes ─▶ events ─▶ files ─▶ addresses ─▶ recorded changes and calls of the interface
+//	       ─▶ quotas and counts (once a day)
 //	       ─▶ conversations and contacts, calls to lines, then notifications, company by company:
 //	       step, pause, step, pause … until nothing has expired
 //
@@ -60,6 +61,7 @@ type Purge struct {
 	pace       pace
 	operations int64     // count of the store's operations at the end of the last step
 	quotas     time.Time // when quotas were last purged
+	logged     bool      // SQLite's log may have deleted requests with one-time codes
 	soon       bool      // the last round left rows that another node purges or the search has not indexed yet: repeat it soon
 }
 
@@ -102,7 +104,8 @@ func (p *Purge) Run(ctx context.Context) error {
 func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	p.soon = false
 	parts := []func(ctx context.Context, now time.Time) (busy bool, err error){
-		p.keys, p.secrets, p.clean, p.events, p.files, p.addresses, p.inbound, p.phones, p.activity, p.daily, p.conversations, p.incoming, p.jobs,
+		p.keys, p.secrets, p.clean, p.events, p.files,
+		p.addresses, p.inbound, p.phones, p.activity, p.daily, p.conversations, p.incoming, p.jobs,
 	}
 	for _, part := range parts {
 		if busy, err := part(ctx, now); busy || err != nil {
@@ -248,7 +251,17 @@ const keepSecrets = 23 * time.Hour
 
 // secrets deletes the requests with one-time codes.
 func (p *Purge) secrets(ctx context.Context, now time.Time) (busy bool, err error) {
-	return p.steps(ctx, Secrets, func() (Purged, error) { return p.rows.DropSecrets(ctx, now.Add(-keepSecrets), p.pace.rows) })
+	busy, err = p.steps(ctx, Secrets, func() (Purged, error) {
+		x, err := p.rows.DropSecrets(ctx, now.Add(-keepSecrets), p.pace.rows)
+		p.logged = p.logged || x.Rows > 0
+		return x, err
+	})
+	if busy || err != nil || !p.logged {
+		return busy, err
+	}
+	emptied, err := p.rows.EmptyLog(ctx)
+	p.logged = !emptied
+	return false, err
 }
 
 // clean completes an erasure whose program ended early.

@@ -287,7 +287,8 @@ func PutTemplate(ctx context.Context, tx *configure.Tx, x *carillon.Template, no
 		parameter_format, components, reason, poll_at, created_at, updated_at, send_ttl)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $14)
 		ON CONFLICT (sender, name, language) DO UPDATE SET category = excluded.category, components = excluded.components,
-		parameter_format = excluded.parameter_format, send_ttl = excluded.send_ttl, updated_at = CASE WHEN template.updated_at < excluded.updated_at
+		parameter_format = excluded.parameter_format, send_ttl = excluded.send_ttl,
+		updated_at = CASE WHEN template.updated_at < excluded.updated_at
 			THEN excluded.updated_at ELSE template.updated_at + 1 END,
 		status = CASE WHEN template.provider_id = '' THEN excluded.status ELSE template.status END,
 		reason = CASE WHEN template.provider_id = '' THEN excluded.reason ELSE template.reason END,

@@ -30,6 +30,18 @@ type schemas struct {
 	err    error                     // the first
 }
 
+// keepsRest reports whether the JSON of a type is its fields and members that only the channel knows.
+func keepsRest(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	rest, has := t.FieldByName("Rest")
+	return has && rest.Type == reflect.TypeFor[carillon.Members]()
+}
+
 // of returns the schema of a type. That of a named struct is a reference.
 func (s *schemas) of(t reflect.Type) object {
 	switch t {

@@ -315,7 +315,7 @@ func (d *draft) reviewButtons() *Error {
 	return nil
 }
 
-// buttonMembers lists what a button has beside its type. A question mark follows an optional member.
+// buttonMembers lists the members of a button without its type. A question mark follows an optional member.
 var buttonMembers = map[string]string{
 	"URL": "text url example?", "QUICK_REPLY": "text", "PHONE_NUMBER": "text phone_number", "COPY_CODE": "example", "CATALOG": "text",
 	"MPM": "text", "SPM": "text", "FLOW": "text flow_id? flow_name? flow_json? flow_action? navigate_screen? icon?", "voice_call": "text",
@@ -388,7 +388,7 @@ func (d *draft) reviewCarousel() *Error {
 	case d.category != "MARKETING":
 		return refuse("a carousel is for marketing templates")
 	case len(d.parts) != 2:
-		return refuse("a carousel stands beside a body alone")
+		return refuse("a carousel has a body and nothing else")
 	case len(p.Cards) < 2 || len(p.Cards) > maxCards:
 		return refuse("a carousel has 2 to 10 cards")
 	}

@@ -3,15 +3,15 @@ import {
   IconCheck,
   IconChecks,
   IconCornerUpLeft,
-  IconExternalLink,
   IconFile,
+  IconMapPin,
   IconMoodSmile,
-  IconPhone,
   IconPhoto,
   IconVideo,
 } from "@tabler/icons-react";
 import { Fragment } from "react";
 import { fill, useLanguage } from "../../i18n";
+import { Buttons, safe } from "./Buttons";
 import type { Bubble } from "./types";
 import { MediaFile } from "../../ui/MediaFile";
 import type { PhoneTexts } from "./texts";
@@ -65,6 +65,7 @@ function One({ b, t, may, write, reply }: Omit<Props, "messages"> & { b: Bubble 
         )}
         {b.header && <Header header={b.header} t={t} />}
         {b.file && <MediaFile file={b.file} label={t.file} />}
+        {b.offer && <Offer offer={b.offer} t={t} />}
         {b.text && <p className="handset-text">{b.text}</p>}
         {b.sources?.map((s, i) => (
           <Fragment key={i}>
@@ -113,12 +114,41 @@ function One({ b, t, may, write, reply }: Omit<Props, "messages"> & { b: Bubble 
         </Menu>
       )}
       <Buttons b={b} t={t} may={may} write={write} />
+      {b.cards?.map((card, i) => (
+        <div key={i}>
+          <div className="handset-bubble">
+            {card.header && <Header header={card.header} t={t} />}
+            {card.text && <p className="handset-text">{card.text}</p>}
+          </div>
+          <Buttons b={{ ...b, buttons: card.buttons, choices: undefined }} t={t} may={may} write={write} />
+        </div>
+      ))}
     </div>
+  );
+}
+
+function Offer({ offer, t }: { offer: NonNullable<Bubble["offer"]>; t: PhoneTexts }) {
+  const language = useLanguage();
+  const time = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+  return (
+    <p className="handset-header">
+      {offer.text}
+      {offer.ends_at && <small> {fill(t.until, { time: time.format(new Date(offer.ends_at)) })}</small>}
+    </p>
   );
 }
 
 function Header({ header, t }: { header: NonNullable<Bubble["header"]>; t: PhoneTexts }) {
   if (header.format === "TEXT") return <p className="handset-header">{header.text}</p>;
+  if (header.place)
+    return (
+      <p className="handset-media">
+        <IconMapPin size={22} stroke={1.5} aria-hidden />
+        <span>{header.place.name}</span>
+        <small>{`${header.place.address} (${header.place.latitude}, ${header.place.longitude})`}</small>
+      </p>
+    );
+  if (header.product) return <p className="handset-header">{fill(t.product, { id: header.product.product_id })}</p>;
   const [Icon, name] =
     header.format === "IMAGE"
       ? ([IconPhoto, t.image] as const)
@@ -131,45 +161,5 @@ function Header({ header, t }: { header: NonNullable<Bubble["header"]>; t: Phone
       <span>{name}</span>
       {header.url && <small>{header.url}</small>}
     </p>
-  );
-}
-
-function safe(url: string | undefined): boolean {
-  return !!url && /^https?:\/\//i.test(url);
-}
-
-function Buttons({ b, t, may, write }: { b: Bubble; t: PhoneTexts; may: boolean; write(w: Written): void }) {
-  if (!b.buttons?.length && !b.choices?.length) return null;
-  const tap = (text: string, payload?: string) =>
-    write({ kind: "choice", text, payload: payload || undefined, reply_to: b.id });
-  return (
-    <div className="handset-buttons">
-      {b.buttons?.map((x, i) =>
-        x.type === "URL" ? (
-          safe(x.url) ? (
-            <a key={i} href={x.url} target="_blank" rel="noopener noreferrer">
-              <IconExternalLink size={15} aria-hidden />
-              {x.text}
-            </a>
-          ) : (
-            <span key={i}>{x.text}</span>
-          )
-        ) : x.type === "PHONE_NUMBER" ? (
-          <span key={i} title={fill(t.call, { number: x.phone ?? "" })}>
-            <IconPhone size={15} aria-hidden />
-            {x.text}
-          </span>
-        ) : (
-          <button key={i} type="button" disabled={!may} onClick={() => tap(x.text, x.payload)}>
-            {x.text}
-          </button>
-        ),
-      )}
-      {b.choices?.map((c) => (
-        <button key={c} type="button" disabled={!may} onClick={() => tap(c)}>
-          {c}
-        </button>
-      ))}
-    </div>
   );
 }
