@@ -24,7 +24,7 @@ func TestAnErasedPersonWithoutANumberLeavesNothingBehind(t *testing.T) {
 			p.named(other, parent, "bystander", "Bobs own words")
 			for to, text := range map[string]string{id: "marmalade", other: "Bobs template"} {
 				sent := p.send("notify", toID(to, text, ""))
-				if got := p.state(sent); !strings.HasPrefix(got, "sent") && !strings.HasPrefix(got, "delivered") && !strings.HasPrefix(got, "read") {
+				if got, _, _ := strings.Cut(p.state(sent), " "); got != "sent" && got != "delivered" && got != "read" {
 					t.Fatal("the message is ", got)
 				}
 			}
@@ -62,8 +62,12 @@ func TestAnErasedPersonWithoutANumberLeavesNothingBehind(t *testing.T) {
 
 // toID returns a request to an id, with further members in extra.
 func toID(id, text, extra string) string {
+	name := "Bob"
+	if strings.Contains(id, "zorbina") {
+		name = "Zorbina"
+	}
 	return fmt.Sprintf(`{"contact":{"user_id":%q,"first_name":%q},"recipient_id":"main","name_template":"plain","language_template":"en",
-		"notification_type":"utility","campaign_name":"c",%s"components_push":{"body_text_0":%q}}`, id, map[bool]string{true: "Zorbina", false: "Bob"}[strings.Contains(id, "zorbina")], extra, text)
+		"notification_type":"utility","campaign_name":"c",%s"components_push":{"body_text_0":%q}}`, id, name, extra, text)
 }
 
 // named delivers a text of a person with a username and a parent id.
@@ -82,6 +86,7 @@ func (p *person) named(id, parent, username, text string) {
 		return status == http.StatusOK && err == nil
 	})
 	app.Within(p.t, "it is shown", func() bool {
-		return text == "STOP" || strings.Contains(fmt.Sprint(p.office("GET", "/conversations?folder=all&search="+username, "", http.StatusOK)), text)
+		listed := p.office("GET", "/conversations?folder=all&search="+username, "", http.StatusOK)
+		return text == "STOP" || strings.Contains(fmt.Sprint(listed), text)
 	})
 }

@@ -152,8 +152,9 @@ func TestOptOutsByIDAreObeyed(t *testing.T) {
 				t.Errorf("recipient %d: %s", i, x.Reason)
 			}
 		}
-		later := r.accept([]byte(strings.Replace(string(toPeople(`{"number":"34600111333","user_id":"US.3","name":"Rui"}`)), `"campaign_name"`,
-			`"datetime_sending":"`+time.Now().Add(2*time.Second).UTC().Format("2006-01-02T15:04:05")+`","campaign_name"`, 1)))
+		rui := string(toPeople(`{"number":"34600111333","user_id":"US.3","name":"Rui"}`))
+		due := time.Now().Add(2 * time.Second).UTC().Format("2006-01-02T15:04:05")
+		later := r.accept([]byte(strings.Replace(rui, `"campaign_name"`, `"datetime_sending":"`+due+`","campaign_name"`, 1)))
 		stop("US.3")
 		await(t, "it is completed", func() bool { return r.view(later).State == carillon.StateCompleted })
 		if x := r.view(later).Recipients[0]; x.Reason != carillon.ReasonSuppressed {
