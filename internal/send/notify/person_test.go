@@ -153,9 +153,11 @@ func TestOptOutsByIDAreObeyed(t *testing.T) {
 			}
 		}
 		rui := string(toPeople(`{"number":"34600111333","user_id":"US.3","name":"Rui"}`))
-		due := time.Now().Add(2 * time.Second).UTC().Format("2006-01-02T15:04:05")
-		later := r.accept([]byte(strings.Replace(rui, `"campaign_name"`, `"datetime_sending":"`+due+`","campaign_name"`, 1)))
+		later := r.accept([]byte(strings.Replace(rui, `"campaign_name"`, `"datetime_sending":"2098-01-01T10:00:00","campaign_name"`, 1)))
 		stop("US.3")
+		if _, err := r.notify.Move(t.Context(), r.company.ID, later, time.Now()); err != nil {
+			t.Fatal(err)
+		}
 		await(t, "it is completed", func() bool { return r.view(later).State == carillon.StateCompleted })
 		if x := r.view(later).Recipients[0]; x.Reason != carillon.ReasonSuppressed {
 			t.Errorf("after a later opt-out: %+v", x)
