@@ -20,13 +20,12 @@ var permitted = map[string]struct {
 }{
 	"edge/api/template.go":              {2, "senders of the company, by the number that they have"},
 	"call/telephone/lines.go":           {1, "lines of one number, of several companies"},
-	"send/bulk/check.go":                {2, "the index of a column"},
-	"send/bulk/faults.go":               {1, "the index of a column"},
-	"send/bulk/request.go":              {2, "the index of a column"},
+	"send/bulk/check.go":                {3, "the index of a column"},
+	"send/bulk/request.go":              {1, "the index of a column"},
 	"send/bulk/settings.go":             {2, "the index of a column"},
 	"base/destination/destination.go":   {2, "whether a number begins with a prefix"},
 	"base/config/provision_company.go":  {1, "a number that a set-up has twice"},
-	"send/notify/resend.go":             {4, "recipients of a notification and of its resends: the same request"},
+	"send/notify/resend.go":             {2, "recipients of a notification and of its resends: the same request"},
 	"edge/panel/channels/numbers.go":    {2, "the number of a sender before and after a change"},
 	"edge/panel/system/search.go":       {1, "digits that somebody types, in any part of a number"},
 	"edge/panel/calls/phone.go":         {1, "numbers that a list shows once"},
@@ -57,6 +56,7 @@ var permitted = map[string]struct {
 	"store/settings/suppressions.go":    {3, "every form of a line; and whether a row has a number"},
 	"voice/nodes.go":                    {1, "the node that an event is from"},
 	"voice/silero/extract/main.go":      {1, "the number of a field"},
+	"send/whatsapp/inbound.go":          {1, "whether a reply asks for a number"},
 	"send/whatsapp/reviewbody.go":       {1, "buttons of a template"},
 }
 

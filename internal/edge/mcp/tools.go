@@ -201,7 +201,8 @@ func (t tools) reading(s *sdk.Server, key *client.Key) {
 }
 
 func (t tools) list(ctx context.Context, in listInput) (any, error) {
-	f := client.Filter{Campaign: in.Campaign, Type: in.Type, Channel: in.Channel, State: in.State, Sender: in.Sender, Number: in.Number, UserID: in.UserID}
+	f := client.Filter{Campaign: in.Campaign, Type: in.Type, Channel: in.Channel, State: in.State, Sender: in.Sender, Number: in.Number}
+	f.UserID = in.UserID
 	for _, x := range []struct {
 		name, text string
 		to         *time.Time

@@ -62,3 +62,33 @@ func TestColumnsAreFoundByTheirNames(t *testing.T) {
 		}
 	}
 }
+
+func TestAnIDMayStandInForANumber(t *testing.T) {
+	const id = "US.13491208655302741918"
+	s := Settings{Columns: []Column{{Name: "Phone"}, {Name: "User ID"}, {Name: "First name"}}}
+	s.mapColumns()
+	for cells, want := range map[string]string{
+		"34600111222||Ana":           "34600111222 | map[first_name:Ana number:34600111222]",
+		"34600111222|" + id + "|Ana": "34600111222 | map[first_name:Ana number:34600111222 user_id:" + id + "]",
+		"34600111222|customer-7|Ana": "34600111222 | map[first_name:Ana number:34600111222 user_id:customer-7]",
+		" |" + id + "|Ana":           id + " | map[first_name:Ana user_id:" + id + "]",
+		id + "||Ana":                 id + " | map[first_name:Ana user_id:" + id + "]",
+		"|customer-7|Ana":            " number_missing|",
+		"|us.1|":                     " number_missing|",
+		"US.a-b|" + id + "|Ana":      " number_invalid|",
+	} {
+		r := row{Line: 2, Cells: strings.Split(cells, "|")}
+		address, _, fault := s.address(r)
+		got := address + " " + fault + "|"
+		if fault == "" {
+			got += fmt.Sprint(" ", s.draft([]row{r}, false).Contacts[0])
+		}
+		if got != want {
+			t.Errorf("%s: %s, not %s", cells, got, want)
+		}
+	}
+	ids := Settings{Columns: []Column{{Name: "Name", Samples: []string{"Ana"}}, {Name: "Key", Samples: []string{id, "US.2"}}}}
+	if ids.mapColumns(); ids.Number != 1 {
+		t.Errorf("a column of ids is not found: %d", ids.Number)
+	}
+}

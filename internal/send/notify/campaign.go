@@ -150,7 +150,8 @@ func reachedByMessage(n *messages.Notification, m *messages.Message, now time.Ti
 	number, userID := identity.Split(m.Number)
 	return Reached{
 		NotificationID: n.ID, N: m.N, Channel: n.Channel, Number: number, UserID: userID,
-		State: stateOf(n, m.Q, m.Rank, m.Attempts > 0, now), Reason: m.Reason, Detail: m.Detail, Attempts: m.Attempts, CreatedAt: instant(n.CreatedAt), SentAt: instant(m.SentAt),
+		State: stateOf(n, m.Q, m.Rank, m.Attempts > 0, now), Reason: m.Reason, Detail: m.Detail,
+		Attempts: m.Attempts, CreatedAt: instant(n.CreatedAt), SentAt: instant(m.SentAt),
 		DeliveredAt: instant(m.DeliveredAt), ReadAt: instant(m.ReadAt), EndedAt: instant(m.EndedAt),
 	}
 }

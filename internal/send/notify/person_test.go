@@ -152,9 +152,12 @@ func TestOptOutsByIDAreObeyed(t *testing.T) {
 				t.Errorf("recipient %d: %s", i, x.Reason)
 			}
 		}
-		later := r.accept([]byte(strings.Replace(string(toPeople(`{"number":"34600111333","user_id":"US.3","name":"Rui"}`)), `"campaign_name"`,
-			`"datetime_sending":"`+time.Now().Add(2*time.Second).UTC().Format("2006-01-02T15:04:05")+`","campaign_name"`, 1)))
+		rui := string(toPeople(`{"number":"34600111333","user_id":"US.3","name":"Rui"}`))
+		later := r.accept([]byte(strings.Replace(rui, `"campaign_name"`, `"datetime_sending":"2098-01-01T10:00:00","campaign_name"`, 1)))
 		stop("US.3")
+		if _, err := r.notify.Move(t.Context(), r.company.ID, later, time.Now()); err != nil {
+			t.Fatal(err)
+		}
 		await(t, "it is completed", func() bool { return r.view(later).State == carillon.StateCompleted })
 		if x := r.view(later).Recipients[0]; x.Reason != carillon.ReasonSuppressed {
 			t.Errorf("after a later opt-out: %+v", x)

@@ -158,11 +158,8 @@ type holder struct {
 // address returns the key of the stored phone: the number, or the channel's id of the person.
 func (h *holder) address() string { return cmp.Or(h.number, h.known.Key.String()) }
 
-// lines returns the phone's lines that the company may know.
+// lines returns the keys to which messages to the phone are sent.
 func (h *holder) lines() []identity.Key {
-	if h.number == "" {
-		return nil
-	}
 	return []identity.Key{h.known.Key}
 }
 

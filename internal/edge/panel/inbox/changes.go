@@ -144,9 +144,7 @@ func (x Inbox) readAnswer(r *http.Request, by member.Member, id string, o *jsonb
 			in.AskNumber, _, err = o.Bool("ask_number", "ask_number")
 		}
 		return in, err
-	case o.Find("ask_number").Present():
-		return in, carillon.Invalid("ask_number", "Goes with a text")
-	case o.Find("text").Present():
+	case o.Find("text").Present(), o.Find("ask_number").Present():
 		return in, carillon.Invalid("body", "Takes one of text and file")
 	}
 	if in.ClientID, err = form.Text(o, "client_id", form.MaxClientID); err != nil {

@@ -187,7 +187,7 @@ func (x Channel) mayAsk(ctx context.Context, companyID, id string) error {
 	case err != nil:
 		return err
 	case w == nil:
-		return carillon.InConflict("The conversation is not over a messaging channel: there is no button that shares a number")
+		return carillon.InConflict("The conversation is not over a messaging channel")
 	case w.Number != "":
 		return carillon.InConflict("The contact's number is known")
 	}

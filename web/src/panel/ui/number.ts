@@ -88,6 +88,14 @@ export function phone(number: string): string {
   return parts.join("\u00a0");
 }
 
+/** isUserID reports whether a text is a channel's id of a person. */
+export const isUserID = (text: string): boolean => /^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$/.test(text.trim());
+
+/** addressee is the number of a recipient, or the channel's id of a person without one. */
+export function addressee(to: { number?: string; user_id?: string }): string {
+  return to.number ? phone(to.number) : (to.user_id ?? "");
+}
+
 /** numberIn is the number that somebody types or looks for: digits as they are, else the cleaned number; "": it is none. */
 export function numberIn(text: string): string {
   return /^[0-9]{7,15}$/.test(text.trim()) ? text.trim() : cleaned(text);

@@ -1,4 +1,4 @@
-import { phone } from "../../ui/number";
+import { addressee } from "../../ui/number";
 import { CloseButton } from "@mantine/core";
 import { IconUsersMinus } from "@tabler/icons-react";
 import { useInfiniteQuery } from "@tanstack/react-query";
@@ -43,7 +43,7 @@ export function Reached({ name, address, go }: { name: string; address: Address;
   const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
   const chips: (Group | undefined)[] = [undefined, ...(Object.keys(groups) as Group[]), "not_reached"];
   const columns: Column<Recipient>[] = [
-    { id: "number", label: t.number, fixed: true, cell: (r) => <span className="cut">{phone(r.number)}</span> },
+    { id: "number", label: t.number, fixed: true, cell: (r) => <span className="cut">{r.name || addressee(r)}</span> },
     { id: "state", label: t.state, width: 150, cell: (r) => <State state={r.state} /> },
     {
       id: "why",
@@ -71,7 +71,7 @@ export function Reached({ name, address, go }: { name: string; address: Address;
       rows={rows}
       columns={columns}
       id={(r) => r.notification_id + "/" + r.n}
-      name={(r) => phone(r.number)}
+      name={(r) => addressee(r)}
       target={(r) => ({ to: "/notifications/$id", params: { id: r.notification_id }, search: { m: r.n } })}
       more={query.state || query.reason ? t.searchOn : undefined}
       empty={(on) =>

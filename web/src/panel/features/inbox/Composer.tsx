@@ -1,10 +1,10 @@
 import { ActionIcon, Button, Modal, Textarea, Tooltip } from "@mantine/core";
-import { IconMessage2Bolt, IconPaperclip } from "@tabler/icons-react";
+import { IconMessage2Bolt, IconPaperclip, IconPhonePlus } from "@tabler/icons-react";
 import { useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref, type ReactNode } from "react";
 import { CannedReplies } from "./CannedReplies";
 import { draftOf, keepDraft } from "./drafts";
 import { enclosedTexts, type InboxTexts } from "./texts";
-import { isGroup, matching, nameOf } from "./model";
+import { hidesNumber, isGroup, matching, nameOf } from "./model";
 import type { Loaded, Snapshot } from "./snapshot";
 import type { Inbox } from "./store";
 import { fill, useTexts } from "../../i18n";
@@ -80,14 +80,15 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
     write(filled);
     area.current?.focus();
   };
-  const send = async (anyway = false) => {
-    const said = text.trim();
+  const send = async (anyway = false, asks = false) => {
+    const said = text.trim() || (asks ? t.askNumberText : "");
     if (!said || over > 0 || busy) return;
     area.current?.focus(); // at once: whoever leaves the box before the answer is there has left it
     setBusy(true);
     setWarning(null);
     setText(""); // what is written from now on is another message, perhaps of the other kind
-    const sent = await inbox.say(said, mode === "note", anyway ? undefined : (seen.current ?? c.company_seq));
+    const since = anyway ? undefined : (seen.current ?? c.company_seq);
+    const sent = await (asks ? inbox.askNumber(said, since) : inbox.say(said, mode === "note", since));
     setBusy(false);
     if (sent.result !== "sent") back(said, mode);
     switch (sent.result) {
@@ -262,6 +263,13 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
             <Tooltip label={t.attach}>
               <ActionIcon variant="subtle" color="gray" aria-label={t.attach} onClick={() => picker.current?.click()}>
                 <IconPaperclip size={18} stroke={1.7} />
+              </ActionIcon>
+            </Tooltip>
+          )}
+          {mode === "reply" && c.channel === "whatsapp" && !group && hidesNumber(thread) && (
+            <Tooltip label={t.askNumber}>
+              <ActionIcon variant="subtle" color="gray" aria-label={t.askNumber} onClick={() => void send(false, true)}>
+                <IconPhonePlus size={18} stroke={1.7} />
               </ActionIcon>
             </Tooltip>
           )}

@@ -499,6 +499,13 @@ export class Inbox {
     );
   }
 
+  /** askNumber sends a text with a button by which the contact shares their number. */
+  askNumber(text: string, seen: number | undefined, client_id: string = id()): Promise<Sent> {
+    return this.send("answers", { text, note: false, client_id }, () =>
+      Promise.resolve({ client_id, text, seen, ask_number: true }),
+    );
+  }
+
   /** sendFile sends a file as an answer. */
   sendFile(file: File): Promise<Sent> {
     const at = this.state.id;

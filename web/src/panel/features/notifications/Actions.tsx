@@ -95,7 +95,7 @@ export function Actions({ page: n }: { page: SentPage }) {
           {
             label: p.copyNumbers,
             icon: <IconCopy size={16} />,
-            run: () => copy(n.recipients.map((r) => r.number).join("\n")),
+            run: () => copy(n.recipients.map((r) => r.number || r.user_id).join("\n")),
           },
         ]}
       />

@@ -1,5 +1,5 @@
 import { English } from "../../ui/English";
-import { phone } from "../../ui/number";
+import { addressee } from "../../ui/number";
 import { Button } from "@mantine/core";
 import { IconPhone } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
@@ -63,7 +63,7 @@ export function Steps({ recipient: r, page: n }: { recipient: Recipient; page: S
 /** MessageCard is what happened to one recipient's message, why it ended as it did and what to do about it. */
 export function MessageCard({ recipient: r, page: n }: { recipient: Recipient; page: SentPage }) {
   const p = useTexts(pageTexts);
-  const who = r.name || phone(r.number); // the number stands below
+  const who = r.name || addressee(r); // the number stands below
   const call = n.channel === "voice";
   return (
     <Card title={fill(p.timelineTo, { who })} actions={<State state={r.state} />}>
@@ -116,8 +116,8 @@ export function MessageCard({ recipient: r, page: n }: { recipient: Recipient; p
         <div>
           <dt>{p.number}</dt>
           <dd>
-            <Link to="/notifications" search={{ number: r.number }} title={p.allOf}>
-              {phone(r.number)}
+            <Link to="/notifications" search={{ number: r.number || r.user_id }} title={p.allOf}>
+              {addressee(r)}
             </Link>
           </dd>
         </div>

@@ -1,5 +1,5 @@
 import "./notifications.css";
-import { phone } from "../../ui/number";
+import { addressee } from "../../ui/number";
 import { IconSendOff } from "@tabler/icons-react";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useRef } from "react";
@@ -80,7 +80,7 @@ function Shown({ page: n }: { page: SentPage }) {
       about={
         <span className="sent-head">
           <Outcome of={n} />
-          <span>{n.total === 1 ? phone(n.number) : fill(t.many, { n: number(n.total, language) })}</span>
+          <span>{n.total === 1 ? n.name || addressee(n) : fill(t.many, { n: number(n.total, language) })}</span>
           <span>{n.campaign_name}</span>
           <Ago at={n.created_at} />
         </span>

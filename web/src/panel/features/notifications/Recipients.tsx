@@ -1,4 +1,4 @@
-import { phone } from "../../ui/number";
+import { addressee } from "../../ui/number";
 import { number } from "../../format";
 import { useLanguage, useTexts } from "../../i18n";
 import { List, type Column } from "../../ui/list/List";
@@ -32,11 +32,11 @@ export function Recipients({
       id: "who",
       label: t.number,
       fixed: true,
-      by: (r) => r.name || phone(r.number),
+      by: (r) => r.name || addressee(r),
       cell: (r) => (
         <>
-          <span className="cut">{r.name || phone(r.number)}</span>
-          {r.name && <span className="small muted nowrap wide-only">{phone(r.number)}</span>}
+          <span className="cut">{r.name || addressee(r)}</span>
+          {r.name && <span className="small muted nowrap wide-only">{addressee(r)}</span>}
         </>
       ),
     },
@@ -66,9 +66,9 @@ export function Recipients({
       columns={columns}
       rows={among}
       id={idOf}
-      name={(r) => r.name || phone(r.number)}
+      name={(r) => r.name || addressee(r)}
       current={shown && idOf(shown)}
-      under={(r) => why(r) ?? (r.name && phone(r.number))}
+      under={(r) => why(r) ?? (r.name && addressee(r))}
       target={(r) => ({ open: () => go({ ...address, m: r.n }) })}
       head={
         <>

@@ -1,4 +1,4 @@
-import { phone } from "../../ui/number";
+import { addressee } from "../../ui/number";
 import { Button, Checkbox, Group, Modal, Stack } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -100,7 +100,7 @@ export function Resend({ page: n, close }: { page: SentPage; close: () => void }
                     key={r.n}
                     checked={chosen?.has(r.n) ?? false}
                     onChange={() => toggle(r)}
-                    label={r.name ? `${r.name} · ${phone(r.number)}` : phone(r.number)}
+                    label={r.name ? `${r.name} · ${addressee(r)}` : addressee(r)}
                     description={<Why row={r} p={p} />}
                   />
                 ))}
@@ -112,7 +112,7 @@ export function Resend({ page: n, close }: { page: SentPage; close: () => void }
                 <ul className="sent-cannot">
                   {cannot.map((r) => (
                     <li key={r.n}>
-                      <span>{r.name ? `${r.name} · ${phone(r.number)}` : phone(r.number)}</span>
+                      <span>{r.name ? `${r.name} · ${addressee(r)}` : addressee(r)}</span>
                       <span className="small muted">{(p as Record<string, string>)["not_" + r.not]}</span>
                     </li>
                   ))}

@@ -5,7 +5,7 @@ import { useRef, useState, type ReactNode } from "react";
 import { get, send as request } from "../../api";
 import { fill, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
-import { numberIn, phone } from "../../ui/number";
+import { addressee, numberIn, phone } from "../../ui/number";
 import { Failed, Note, Rows } from "../../ui/parts";
 import { problemText, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
@@ -83,7 +83,7 @@ export function ResendOne({ page: n, close }: { page: SentPage; close: () => voi
           <Stack>
             <Note tone="warn">
               <p>
-                {fill(b.failedTo, { who: [failed.name, phone(failed.number)].filter(Boolean).join(", ") })} {why?.why}.
+                {fill(b.failedTo, { who: [failed.name, addressee(failed)].filter(Boolean).join(", ") })} {why?.why}.
               </p>
               {failed.not && !other && <p>{p["not_" + failed.not]}</p>}
               {failed.caution && !other && <p>{p["caution_" + failed.caution]}</p>}

@@ -1,5 +1,6 @@
 import { noRange, rangeOf, spanOf, type Range } from "../../ui/list/range";
 import { kinds, stateFilters, type Kind, type StateFilter } from "./types";
+import { isUserID } from "../../ui/number";
 import { textOf } from "../../next";
 
 /** Address is what the address of the list says beside the company. */
@@ -28,6 +29,8 @@ export function addressOf(s: Record<string, unknown>): Address {
 /** queryOf is the query of the route that lists notifications. */
 export function queryOf({ range, from, to, state, ...a }: Address): Record<string, string | undefined> {
   const by = state === "failed" ? { failed: "true" } : { state };
+  if (a.number && isUserID(a.number))
+    return { ...a, number: undefined, user_id: a.number, ...by, ...spanOf({ range, from, to }) };
   return { ...a, ...by, ...spanOf({ range, from, to }) };
 }
 

@@ -52,7 +52,7 @@ export function useBulk(after: () => void): Bulk<Sent>[] {
         language: (n) => n.language_template,
         campaign: (n) => n.campaign_name,
         sender: (n) => n.sender?.id ?? n.recipient_id,
-        number: (n) => (n.total === 1 ? n.number : ""),
+        number: (n) => (n.total === 1 ? n.number || n.user_id || "" : ""),
         reason: (n) => n.reason,
         recipients: (n) => n.total,
         delivered: (n) => of(n, "delivered", "read", "completed"),

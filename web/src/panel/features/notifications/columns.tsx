@@ -3,7 +3,7 @@ import { languageName, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Ago } from "../../ui/Ago";
 import type { Column } from "../../ui/list/List";
-import { phone } from "../../ui/number";
+import { addressee } from "../../ui/number";
 import { useList } from "../../ui/resources";
 import { reasonText } from "./reasons";
 import { Bar, Outcome } from "./State";
@@ -17,7 +17,7 @@ export function useColumns() {
   const agents = useList("agents");
   const title = (n: Sent) =>
     n.channel === "voice" ? (agents.data?.find((a) => a.id === n.agent_id)?.name ?? t.call) : (n.name_template ?? "");
-  const who = (n: Sent) => (n.total === 1 ? phone(n.number) : fill(t.many, { n: number(n.total, language) }));
+  const who = (n: Sent) => (n.total === 1 ? n.name || addressee(n) : fill(t.many, { n: number(n.total, language) }));
   const columns: Column<Sent>[] = [
     { id: "state", label: t.state, width: 164, cell: (n) => <Outcome of={n} /> },
     {

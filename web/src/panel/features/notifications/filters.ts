@@ -3,7 +3,7 @@ import { get } from "../../api";
 import { useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import type { Filter } from "../../ui/list/FilterBar";
-import { numberIn, phone } from "../../ui/number";
+import { isUserID, numberIn, phone } from "../../ui/number";
 import type { Address } from "./address";
 import { texts } from "./texts";
 import { kinds, stateFilters } from "./types";
@@ -34,6 +34,10 @@ export function useFilters(a: Address, go: (to: Partial<Address>) => void): Filt
       ? [filter("sender", { options: senders.map((s) => ({ value: s.id, label: s.id })) })]
       : []),
     filter("campaign", {}),
-    filter("number", { type: "tel", fits: (v) => numberIn(v) !== "", shown: a.number && phone(a.number) }),
+    filter("number", {
+      type: "tel",
+      fits: (v) => numberIn(v) !== "" || isUserID(v),
+      shown: a.number && (isUserID(a.number) ? a.number : phone(a.number)),
+    }),
   ];
 }

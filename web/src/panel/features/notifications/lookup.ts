@@ -16,7 +16,7 @@ export async function lookUp(text: string): Promise<Place | undefined> {
     data: [hit],
   } = await get("/notifications/lookup", { q: text.trim() });
   if (!hit) return undefined;
-  if (hit.kind === "number") return { to: "/notifications", search: { number: hit.number } };
+  if (hit.kind === "number") return { to: "/notifications", search: { number: hit.number || hit.user_id } };
   if (hit.kind === "call") return { to: "/calls/$id", params: { id: hit.id! } };
   return { to: "/notifications/$id", params: { id: hit.id! }, search: hit.kind === "message" ? { m: hit.n } : {} };
 }

@@ -304,6 +304,8 @@ export const reasons = {
   undeliverable: "This number can't be reached on WhatsApp",
   undeliverable_next:
     "Check the number. It may not be on WhatsApp, may use an old version, or hasn't accepted the terms. Try another channel, such as a call.",
+  number_required: "WhatsApp sends this kind of message only to a phone number",
+  number_required_next: "Ask the person for their number, for example in the inbox, and send it there.",
   recipient_opted_out: "The recipient opted out of marketing",
   recipient_opted_out_next: "The number is now opted out of marketing. Don't send it marketing again.",
   channel_limited: "WhatsApp limited marketing to this person",

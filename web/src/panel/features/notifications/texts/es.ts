@@ -303,6 +303,8 @@ export const reasons: Record<keyof typeof en.reasons, string> = {
   undeliverable: "Este número no está disponible en WhatsApp",
   undeliverable_next:
     "Compruebe el número. Puede que no esté en WhatsApp, use una versión antigua o no haya aceptado las condiciones. Pruebe otro canal, como una llamada.",
+  number_required: "WhatsApp envía este tipo de mensaje solo a un número de teléfono",
+  number_required_next: "Pida el número a la persona, por ejemplo en la bandeja de entrada, y envíelo allí.",
   recipient_opted_out: "El destinatario se dio de baja del marketing",
   recipient_opted_out_next: "El número queda de baja para marketing. No le envíe más marketing.",
   channel_limited: "WhatsApp limitó el marketing a esta persona",

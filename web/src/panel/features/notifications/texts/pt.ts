@@ -303,6 +303,8 @@ export const reasons: Record<keyof typeof en.reasons, string> = {
   undeliverable: "Este número não está disponível no WhatsApp",
   undeliverable_next:
     "Verifique o número. Ele pode não estar no WhatsApp, usar uma versão antiga ou não ter aceitado os termos. Tente outro canal, como uma ligação.",
+  number_required: "O WhatsApp envia este tipo de mensagem apenas a um número de telefone",
+  number_required_next: "Peça o número à pessoa, por exemplo na caixa de entrada, e envie para ele.",
   recipient_opted_out: "O destinatário se descadastrou do marketing",
   recipient_opted_out_next: "O número agora está descadastrado de marketing. Não envie mais marketing para ele.",
   channel_limited: "O WhatsApp limitou o marketing para esta pessoa",
