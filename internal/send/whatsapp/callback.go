@@ -122,6 +122,10 @@ type status struct {
 	RecipientUserID string       `json:"recipient_user_id"`
 	Data            string       `json:"biz_opaque_callback_data"`
 	Errors          []graphError `json:"errors"`
+	Pricing         struct {
+		Type     string `json:"type"`
+		Category string `json:"category"`
+	} `json:"pricing"`
 }
 
 // ParseCallback parses a verified body. It returns a *carillon.Error if the body is not a JSON object. Unknown or
@@ -194,6 +198,10 @@ func (cb *Callback) addNotice(field, waba string, at seconds, v *value) {
 
 // eventForm is the format of the channel's event names.
 var eventForm = regexp.MustCompile(`^[A-Z0-9_]{1,64}$`)
+
+// chargeForm is the format of the channel's types and categories of prices. The channel writes one category with both
+// of - and _.
+var chargeForm = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`)
 
 func (cb *Callback) addTemplate(e provider.TemplateEvent, ok bool) {
 	if !ok {
@@ -290,6 +298,9 @@ func (s *status) receipt(senderUID int64) (provider.Receipt, bool) {
 	}
 	r := provider.Receipt{Ref: ref, SenderUID: senderUID, ProviderID: s.ID, At: at}
 	s.recipient(&r)
+	if chargeForm.MatchString(s.Pricing.Type) && chargeForm.MatchString(s.Pricing.Category) {
+		r.Charge = provider.Charge{Type: s.Pricing.Type, Category: strings.ReplaceAll(s.Pricing.Category, "-", "_")}
+	}
 	ok := s.state(&r)
 	return r, ok
 }
