@@ -110,8 +110,8 @@ type value struct {
 // noticeValue holds the members of phone_number_quality_update and account_update other than the event.
 type noticeValue struct {
 	Display string `json:"display_phone_number"`
-	Limit   string `json:"max_daily_conversations_per_business"`
-	Current string `json:"current_limit"`
+	Limit   loose  `json:"max_daily_conversations_per_business"`
+	Current string `json:"current_limit"` // of versions before February 2026
 }
 
 type status struct {
@@ -151,7 +151,8 @@ func ParseCallback(body []byte, senderUID int64) (Callback, error) {
 			cb.WABAIDs = append(cb.WABAIDs, id)
 		}
 		for j := range entry.Changes {
-			if f := entry.Changes[j].Field; f == "phone_number_quality_update" || f == "account_update" {
+			f := entry.Changes[j].Field
+			if f == "phone_number_quality_update" || f == "account_update" || f == "business_capability_update" {
 				cb.addNotice(f, string(entry.ID), entry.Time, &entry.Changes[j].Value)
 				continue
 			}
@@ -176,9 +177,15 @@ func (cb *Callback) addChange(field string, at seconds, v *value, senderUID int6
 	}
 }
 
+// capabilityUpdate is the event of a report about what the account may do, such as its message limit.
+const capabilityUpdate = "CAPABILITY_UPDATE"
+
 // addNotice adds a report about a number or the account. A report whose event does not have the channel's format is
 // ignored.
 func (cb *Callback) addNotice(field, waba string, at seconds, v *value) {
+	if field == "business_capability_update" {
+		v.Event = capabilityUpdate // the channel names none
+	}
 	if waba == "" || at == 0 || !eventForm.MatchString(v.Event) {
 		cb.Ignored++
 		return
@@ -189,9 +196,9 @@ func (cb *Callback) addNotice(field, waba string, at seconds, v *value) {
 			cb.Ignored++
 			return
 		}
-		if limit := cmp.Or(v.Limit, v.Current); eventForm.MatchString(limit) {
-			n.Limit = limit
-		}
+	}
+	if limit := cmp.Or(string(v.Limit), v.Current); field != "account_update" && eventForm.MatchString(limit) {
+		n.Limit = limit
 	}
 	cb.Notices = append(cb.Notices, n)
 }
