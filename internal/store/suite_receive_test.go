@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"carillon"
+	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
@@ -152,7 +153,7 @@ func chargesOnce(t *testing.T, r *rig) {
 	for _, x := range charges {
 		got[x.Type] += x.Messages
 		if x.Category != "marketing" || x.Campaign != a.Notification.Campaign || x.Template != a.Notification.Labels.TemplateName ||
-			x.Code != carillon.CallingCode(a.Messages[0].Number) || x.Day != r.receipt(a, 0, carillon.StateDelivered).At.Format(time.DateOnly) {
+			x.Code != identity.CallingCode(a.Messages[0].Number) || x.Day != a.Notification.CreatedAt.Format(time.DateOnly) {
 			t.Errorf("%+v", x)
 		}
 	}

@@ -177,7 +177,7 @@ func (cb *Callback) addChange(field string, at seconds, v *value, senderUID int6
 	}
 }
 
-// capabilityUpdate is the event of a report about what the account may do, such as its message limit.
+// capabilityUpdate is the event of a report about the limits of the account.
 const capabilityUpdate = "CAPABILITY_UPDATE"
 
 // addNotice adds a report about a number or the account. A report whose event does not have the channel's format is

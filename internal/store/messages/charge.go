@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"carillon"
+	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
 	"carillon/internal/store/db"
 	"carillon/internal/store/rank"
@@ -16,7 +17,7 @@ import (
 // maxCampaignName bounds the name of a campaign in the counts of charges, because it is part of their key.
 const maxCampaignName = 200
 
-// chargeKey is what the messages of a row of charge_count have in common.
+// chargeKey is the key of a row of charge_count.
 type chargeKey struct{ company, day, campaign, template, code, kind, category string }
 
 // charged is a message whose charge was just stored.
@@ -91,7 +92,7 @@ func addCharges(ctx context.Context, tx *db.Tx, found map[carillon.Seq][]charged
 			k.campaign = string(name[:maxCampaignName])
 		}
 		for _, x := range found[carillon.Seq(seq)] {
-			k.day, k.code, k.kind, k.category = x.day, carillon.CallingCode(x.number), x.charge.Type, x.charge.Category
+			k.day, k.code, k.kind, k.category = x.day, identity.CallingCode(x.number), x.charge.Type, x.charge.Category
 			counts[k]++
 		}
 		return nil

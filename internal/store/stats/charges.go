@@ -26,9 +26,9 @@ func (s *Store) Charges(ctx context.Context, companyID, first, last string) ([]C
 		ORDER BY company_id, day, campaign, template, code, type, category`, companyID, first, last)
 }
 
-// Price is what the channel charges for a message of a category, as an administrator entered it.
+// Price is the channel's price of a message of a category, as an administrator entered it.
 type Price struct {
-	Code     string // calling code; empty: all countries without a price of their own
+	Code     string // calling code; empty for all countries without a listed price
 	Category string
 	Micros   int64 // millionths of the currency
 	Currency string

@@ -202,8 +202,8 @@ func (x Charges) export(w http.ResponseWriter, r *http.Request, by member.Member
 			currency = f.Currency
 		}
 		_ = out.Write([]string{
-			c.Day, httpio.Cell(c.Campaign), httpio.Cell(c.Template), c.Code, c.Type, c.Category, strconv.FormatInt(c.Messages, 10), c.Amount,
-			currency,
+			c.Day, httpio.Cell(c.Campaign), httpio.Cell(c.Template), c.Code, c.Type, c.Category, strconv.FormatInt(c.Messages, 10),
+			c.Amount, currency,
 		})
 	}
 	out.Flush()
@@ -212,7 +212,7 @@ func (x Charges) export(w http.ResponseWriter, r *http.Request, by member.Member
 
 // priceRow is a price per message.
 type priceRow struct {
-	Code     string `json:"calling_code"` // empty: all countries without a price of their own
+	Code     string `json:"calling_code"` // empty: all countries without a listed price
 	Category string `json:"category"`
 	Price    string `json:"price"` // a decimal number
 }
@@ -251,7 +251,7 @@ func (x Charges) putPrices(r *http.Request, by member.Member) (pricesShown, erro
 		return pricesShown{}, err
 	}
 	if !currencyForm.MatchString(currency) {
-		return pricesShown{}, carillon.InvalidValue("currency", "Must be a currency's three letters, such as USD", carillon.Shorten(currency))
+		return pricesShown{}, carillon.InvalidValue("currency", "Must be three letters such as USD", carillon.Shorten(currency))
 	}
 	given, _, err := o.Array("prices", "prices")
 	if err != nil {
@@ -304,7 +304,7 @@ func readPrice(v jsonbody.Value, field string) (p stats.Price, err error) {
 		return p, carillon.InvalidValue(field+".calling_code", "Must be a calling code such as 34, or empty for all others",
 			carillon.Shorten(p.Code))
 	case !categoryForm.MatchString(p.Category):
-		return p, carillon.InvalidValue(field+".category", "Must be a category of the channel, such as marketing", carillon.Shorten(p.Category))
+		return p, carillon.InvalidValue(field+".category", "Must be the channel's, such as marketing", carillon.Shorten(p.Category))
 	case m == nil:
 		return p, carillon.InvalidValue(field+".price", "Must be a decimal number such as 0.0615, as text", carillon.Shorten(price))
 	}

@@ -29,8 +29,8 @@ func delivered(w *paneltest.World, companyID, campaign string, numbers, categori
 	var all []provider.Receipt
 	for n, category := range categories {
 		all = append(all, provider.Receipt{
-			Ref: provider.Ref{NotificationID: list[0].ID, N: n, Attempt: 1}, SenderUID: sender, State: carillon.StateDelivered, At: time.Now(),
-			Charge: provider.Charge{Type: "regular", Category: category},
+			Ref: provider.Ref{NotificationID: list[0].ID, N: n, Attempt: 1}, SenderUID: sender, State: carillon.StateDelivered,
+			At: time.Now(), Charge: provider.Charge{Type: "regular", Category: category},
 		})
 	}
 	if err := w.Store.Messages.Receive(w.T.Context(), all); err != nil {
@@ -60,7 +60,7 @@ func TestChargesAreCountedAndPriced(t *testing.T) {
 	got = shown("?by=country")
 	rows := got["rows"].([]any)
 	row := rows[0].(map[string]any)
-	if fmt.Sprint(row["calling_code"], row["messages"], row["amount"]) != "34 2 0.123" || got["amount"] != nil {
+	if fmt.Sprintf("%v %v %v", row["calling_code"], row["messages"], row["amount"]) != "34 2 0.123" || got["amount"] != nil {
 		t.Errorf("with one price: %v", got)
 	}
 	w.Want("PUT", "/panel/v1/charges/prices", owner, `{"currency":"USD","prices":[`+first+

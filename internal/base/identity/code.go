@@ -1,4 +1,4 @@
-package carillon
+package identity
 
 import (
 	"strings"
