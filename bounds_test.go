@@ -19,6 +19,7 @@ var workers = map[string]string{
 	"internal/talk/conversation/flowrounds.go times": "steps of flows that wait for nobody, and have a budget",
 	"internal/store/db/backlog.go start":             "admission to the next group commit, which takes all",
 	"internal/event/hook/lane.go deliver":            "events of one endpoint",
+	"internal/send/catalog/poll.go importDue":        "imports of templates, each of one sender",
 	"internal/call/telephone/transfer.go connect":    "the two sides of one transfer",
 	"internal/call/telephone/take.go open":           "calls are looked up for a few seconds, before it is known whose they are",
 }

@@ -1,6 +1,6 @@
 package carillon
 
-// TemplateReport is what a channel reports about a template besides its parts.
+// TemplateReport holds the reports of a channel about a template besides its parts.
 type TemplateReport struct {
 	Quality          string `json:"quality,omitempty"`    // GREEN, YELLOW or RED; empty if unknown
 	QualityAt        int64  `json:"quality_at,omitempty"` // Unix seconds
@@ -10,7 +10,7 @@ type TemplateReport struct {
 	Library          string `json:"library_template_name,omitempty"`
 	SendTTL          int    `json:"message_send_ttl_seconds,omitempty"`
 
-	// ComingCategory is the category that the channel will move the template to, at ComingAt (Unix seconds; 0: not said).
+	// ComingCategory is the category that the channel will move the template to, at ComingAt (Unix seconds, 0 if unknown).
 	ComingCategory string `json:"coming_category,omitempty"`
 	ComingAt       int64  `json:"coming_at,omitempty"`
 }

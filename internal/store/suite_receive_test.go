@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"carillon"
+	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
 	"carillon/internal/store/rank"
 	"carillon/internal/store/work"
@@ -23,6 +26,7 @@ func receiving() []sentence {
 		{"a failure of an earlier attempt leaves the present one alone", failureOfAnEarlierAttempt},
 		{"another sender's receipt changes nothing", foreignReceipt},
 		{"a message that was never started takes no receipt", receiptOfNothing},
+		{"a charge is counted once for each delivered message", chargesOnce},
 		{"who asked for no more is found by the sender's own receipt", optOuts},
 	}
 }
@@ -104,6 +108,61 @@ func receiptsInAnyOrder(t *testing.T, r *rig) {
 			rt.Fatal(d)
 		}
 	})
+}
+
+// chargesOnce delivers messages with receipts in any order, repeated and split over transactions. The counts add up to the
+// delivered messages.
+func chargesOnce(t *testing.T, r *rig) {
+	f := r.fence(t)
+	a := r.accepted(t, 40)
+	var all []provider.Receipt
+	want := map[string]int64{}
+	for n := range 40 {
+		r.start(t, f, a, n)
+		states := []carillon.State{carillon.StateSent, carillon.StateDelivered, carillon.StateRead}
+		charge := provider.Charge{Type: "regular", Category: "marketing"}
+		switch n % 4 {
+		case 0:
+			charge.Type = "free_customer_service"
+		case 1:
+			states = []carillon.State{carillon.StateSent, carillon.StateFailed}
+		case 2:
+			states = []carillon.State{carillon.StateSent, carillon.StateRead} // the delivery is not reported
+		}
+		for _, s := range states {
+			x := r.receipt(a, n, s)
+			if s != carillon.StateFailed {
+				x.Charge = charge
+			}
+			all = append(all, x, x)
+		}
+		if n%4 != 1 {
+			want[charge.Type]++
+		}
+	}
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for part := range slices.Chunk(all, 37) {
+		r.receive(t, part...)
+	}
+	r.receive(t, all...)
+	got := map[string]int64{}
+	charges, err := r.Stats.Charges(t.Context(), ours, "2000-01-01", "2100-01-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range charges {
+		got[x.Type] += x.Messages
+		if x.Category != "marketing" || x.Campaign != a.Notification.Campaign || x.Template != a.Notification.Labels.TemplateName ||
+			x.Code != identity.CallingCode(a.Messages[0].Number) || x.Day != a.Notification.CreatedAt.Format(time.DateOnly) {
+			t.Errorf("%+v", x)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if others, err := r.Stats.Charges(t.Context(), "theirs", "2000-01-01", "2100-01-01"); err != nil || len(others) != 0 {
+		t.Error("another company has charges:", others, err)
+	}
 }
 
 // begin brings a started message into the state in which the receipts find it.

@@ -84,9 +84,16 @@ type Receipt struct {
 	At         time.Time
 	Reason     carillon.Reason // for StateFailed
 	Detail     string
+	Charge     Charge // what the channel charges for the message; empty if it does not say
 	OptOut     bool   // the recipient opted out of marketing: the number is suppressed for it
 	Number     string // the channel's form of the recipient's number; may be empty
 	UserID     string // the channel's id of the recipient; may be empty
+}
+
+// Charge is what a channel charges for a message, in its words.
+type Charge struct {
+	Type     string // regular, or why it is free
+	Category string // of the price list
 }
 
 // TemplateEvent is a channel's report on the review or health of a template.

@@ -137,6 +137,7 @@ func Routes(d Deps) []httpio.Route {
 		sending.Jobs{Gate: gate, Store: d.Store, Jobs: d.Jobs, Uploads: d.Shares.Of(share.ListUploads), Exports: exports}.Routes(),
 		sending.Campaigns{Gate: gate, Store: d.Store, Exports: exports}.Routes(),
 		sending.Overview{Gate: gate, Store: d.Store}.Routes(),
+		sending.Charges{Gate: gate, Store: d.Store}.Routes(),
 		sending.Suppressions{Gate: gate, Store: d.Store}.Routes(),
 
 		templates.Templates{Gate: gate, Store: d.Store, Catalog: d.Catalog, Decide: d.Decide}.Routes(),

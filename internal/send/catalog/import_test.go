@@ -45,7 +45,7 @@ func listedKinds() []kindOf {
 		`{"type":"BODY","text":"Card"},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"More"}]}]}`
 	all := []kindOf{
 		{"text", "UTILITY", "", body},
-		{"header", "UTILITY", "POSITIONAL", `{"type":"HEADER","format":"TEXT","text":"Order {{1}}","example":{"header_text":["7"]}},` + body},
+		{"header", "UTILITY", "", `{"type":"HEADER","format":"TEXT","text":"Order {{1}}","example":{"header_text":["7"]}},` + body},
 		{"named", "UTILITY", "NAMED", `{"type":"BODY","text":"Hello {{name}}, welcome back.","example":{"body_text_named_params":` +
 			`[{"param_name":"name","example":"Ana"}]}}`},
 		{"one_variable", "UTILITY", "", `{"type":"BODY","text":"Hello {{1}}, welcome back.","example":{"body_text":["Ana"]}}`},
@@ -60,12 +60,13 @@ func listedKinds() []kindOf {
 		{"one_tap", "AUTHENTICATION", "", code("ONE_TAP")},
 		{"zero_tap", "AUTHENTICATION", "", code("ZERO_TAP")},
 		{"coupon", "MARKETING", "", button(`{"type":"COPY_CODE","text":"Copy offer code","example":["SAVE20"]}`)},
-		{"offer", "MARKETING", "", `{"type":"LIMITED_TIME_OFFER","limited_time_offer":{"text":"Ends soon!","has_expiration":true}},` + button(
-			`{"type":"COPY_CODE","text":"Copy offer code","example":["SAVE20"]},{"type":"URL","text":"Shop","url":"https://x.example/{{1}}",`+
-				`"example":["https://x.example/1"]}`)},
+		{"offer", "MARKETING", "", `{"type":"LIMITED_TIME_OFFER","limited_time_offer":{"text":"Ends soon!","has_expiration":true}},` +
+			button(`{"type":"COPY_CODE","text":"Copy offer code","example":["SAVE20"]},`+
+				`{"type":"URL","text":"Shop","url":"https://x.example/{{1}}","example":["https://x.example/1"]}`)},
 		{"carousel", "MARKETING", "", plain + `,{"type":"CAROUSEL","cards":[` + card + `,` + card + `]}`},
 		{"catalog", "MARKETING", "", button(`{"type":"CATALOG","text":"View catalog"}`)},
-		{"products", "MARKETING", "", `{"type":"HEADER","format":"TEXT","text":"Our picks"},` + button(`{"type":"MPM","text":"View items"}`)},
+		{"products", "MARKETING", "", `{"type":"HEADER","format":"TEXT","text":"Our picks"},` +
+			button(`{"type":"MPM","text":"View items"}`)},
 		{"product", "MARKETING", "", `{"type":"HEADER","format":"PRODUCT"},` + button(`{"type":"SPM","text":"View"}`)},
 		{"flow", "UTILITY", "", button(`{"type":"FLOW","text":"Sign up","flow_id":"123","flow_action":"navigate","navigate_screen":"A"}`)},
 		{"permission", "UTILITY", "", body + `,{"type":"call_permission_request"}`},
@@ -356,7 +357,8 @@ func TestAnImportLeavesDraftsAndDisablesWhatVanished(t *testing.T) {
 		if got := w.one(line.UID); got.Imported != 5 || got.Missing != 1 || got.Changed != 0 {
 			t.Errorf("%+v", got)
 		}
-		if x := w.record(kept.ID); x.Status != carillon.TemplateDraft || x.ProviderID != "" || x.Components[0].Text != mine.Components[0].Text {
+		x := w.record(kept.ID)
+		if x.Status != carillon.TemplateDraft || x.ProviderID != "" || x.Components[0].Text != mine.Components[0].Text {
 			t.Errorf("the draft changed: %+v", x)
 		}
 		graph.SetListed(listing(3, 0)...)

@@ -110,8 +110,8 @@ type value struct {
 // noticeValue holds the members of phone_number_quality_update and account_update other than the event.
 type noticeValue struct {
 	Display string `json:"display_phone_number"`
-	Limit   string `json:"max_daily_conversations_per_business"`
-	Current string `json:"current_limit"`
+	Limit   loose  `json:"max_daily_conversations_per_business"`
+	Current string `json:"current_limit"` // of versions before February 2026
 }
 
 type status struct {
@@ -122,6 +122,10 @@ type status struct {
 	RecipientUserID string       `json:"recipient_user_id"`
 	Data            string       `json:"biz_opaque_callback_data"`
 	Errors          []graphError `json:"errors"`
+	Pricing         struct {
+		Type     string `json:"type"`
+		Category string `json:"category"`
+	} `json:"pricing"`
 }
 
 // ParseCallback parses a verified body. It returns a *carillon.Error if the body is not a JSON object. Unknown or
@@ -147,7 +151,8 @@ func ParseCallback(body []byte, senderUID int64) (Callback, error) {
 			cb.WABAIDs = append(cb.WABAIDs, id)
 		}
 		for j := range entry.Changes {
-			if f := entry.Changes[j].Field; f == "phone_number_quality_update" || f == "account_update" {
+			f := entry.Changes[j].Field
+			if f == "phone_number_quality_update" || f == "account_update" || f == "business_capability_update" {
 				cb.addNotice(f, string(entry.ID), entry.Time, &entry.Changes[j].Value)
 				continue
 			}
@@ -172,9 +177,15 @@ func (cb *Callback) addChange(field string, at seconds, v *value, senderUID int6
 	}
 }
 
+// capabilityUpdate is the event of a report about the limits of the account.
+const capabilityUpdate = "CAPABILITY_UPDATE"
+
 // addNotice adds a report about a number or the account. A report whose event does not have the channel's format is
 // ignored.
 func (cb *Callback) addNotice(field, waba string, at seconds, v *value) {
+	if field == "business_capability_update" {
+		v.Event = capabilityUpdate // the channel names none
+	}
 	if waba == "" || at == 0 || !eventForm.MatchString(v.Event) {
 		cb.Ignored++
 		return
@@ -185,15 +196,19 @@ func (cb *Callback) addNotice(field, waba string, at seconds, v *value) {
 			cb.Ignored++
 			return
 		}
-		if limit := cmp.Or(v.Limit, v.Current); eventForm.MatchString(limit) {
-			n.Limit = limit
-		}
+	}
+	if limit := cmp.Or(string(v.Limit), v.Current); field != "account_update" && eventForm.MatchString(limit) {
+		n.Limit = limit
 	}
 	cb.Notices = append(cb.Notices, n)
 }
 
 // eventForm is the format of the channel's event names.
 var eventForm = regexp.MustCompile(`^[A-Z0-9_]{1,64}$`)
+
+// chargeForm is the format of the channel's types and categories of prices. The channel writes one category with both
+// of - and _.
+var chargeForm = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`)
 
 func (cb *Callback) addTemplate(e provider.TemplateEvent, ok bool) {
 	if !ok {
@@ -290,6 +305,9 @@ func (s *status) receipt(senderUID int64) (provider.Receipt, bool) {
 	}
 	r := provider.Receipt{Ref: ref, SenderUID: senderUID, ProviderID: s.ID, At: at}
 	s.recipient(&r)
+	if chargeForm.MatchString(s.Pricing.Type) && chargeForm.MatchString(s.Pricing.Category) {
+		r.Charge = provider.Charge{Type: s.Pricing.Type, Category: strings.ReplaceAll(s.Pricing.Category, "-", "_")}
+	}
 	ok := s.state(&r)
 	return r, ok
 }

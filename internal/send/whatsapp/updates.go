@@ -30,8 +30,8 @@ type templateValue struct {
 	} `json:"rejection_info"`
 }
 
-// read returns the report of a callback about a template. What it holds decides, because the channel has sent a quality
-// score under the name of another field.
+// read returns the report of a callback about a template. Its members decide on the kind, because the channel has sent a
+// quality score under the name of another field.
 func (t *templateValue) read(senderUID int64, at seconds) (provider.TemplateEvent, bool) {
 	e := t.event(senderUID)
 	switch {

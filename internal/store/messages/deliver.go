@@ -349,9 +349,9 @@ func receiptKind(place db.Place) *db.Kind[[]receipt] {
 
 // applyReceipts writes the receipts of all callbacks of a transaction, in the lock order.
 func applyReceipts(ctx context.Context, tx *db.Tx, callbacks [][]receipt, _ bool) error {
-	all := slices.Concat(callbacks...)
-	slices.SortStableFunc(all, func(a, b receipt) int { return cmp.Compare(a.Ref.Key(), b.Ref.Key()) })
-	for len(all) > 0 {
+	every := slices.Concat(callbacks...)
+	slices.SortStableFunc(every, func(a, b receipt) int { return cmp.Compare(a.Ref.Key(), b.Ref.Key()) })
+	for all := every; len(all) > 0; {
 		n := 1
 		for n < len(all) && all[n].followed == all[0].followed {
 			n++
@@ -361,7 +361,7 @@ func applyReceipts(ctx context.Context, tx *db.Tx, callbacks [][]receipt, _ bool
 		}
 		all = all[n:]
 	}
-	return nil
+	return countCharges(ctx, tx, every)
 }
 
 // receiveRun writes receipts of which either all or none may have events.

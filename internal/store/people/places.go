@@ -103,13 +103,13 @@ func Mentioning() []string {
 func Impersonal() []string {
 	return []string{
 		"access_key", "account", "account_identity", "answer_count", "api_accepted", "article_count", "breaker", "browser_session",
-		"bulk_job", "canned_reply", "company", "embedding", "event_interest", "event_topic", "flow_draft", "flow_version", "hook",
-		"hook_cursor", "invalidation", "invitation", "knowledge_index", "membership", "meta", "node", "notice_choice", "number_owner",
-		"number_proof", "passage", "passage_term", "passage_vector", "password_link", "password_reset", "presence", "push_key",
-		"push_subscription", "quota", "rate", "recovery_code", "refresh_token", "resource", "resource_head", "review_count",
-		"second_factor", "secret_use", "sender", "sender_report", "session", "shard", "signing_key", "site_look", "site_state",
-		"stat", "stat_block", "stat_call", "stat_campaign", "stat_node", "template", "template_change", "template_creation",
-		"template_sync", "test_run", "widget_logo", "widget_site",
+		"bulk_job", "canned_reply", "charge_count", "charge_price", "company", "embedding", "event_interest", "event_topic",
+		"flow_draft", "flow_version", "hook", "hook_cursor", "invalidation", "invitation", "knowledge_index", "membership", "meta",
+		"node", "notice_choice", "number_owner", "number_proof", "passage", "passage_term", "passage_vector", "password_link",
+		"password_reset", "presence", "push_key", "push_subscription", "quota", "rate", "recovery_code", "refresh_token", "resource",
+		"resource_head", "review_count", "second_factor", "secret_use", "sender", "sender_report", "session", "shard", "signing_key",
+		"site_look", "site_state", "stat", "stat_block", "stat_call", "stat_campaign", "stat_node", "template", "template_change",
+		"template_creation", "template_sync", "test_run", "widget_logo", "widget_site",
 	}
 }
 

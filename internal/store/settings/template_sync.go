@@ -22,7 +22,7 @@ type TemplateSync struct {
 	DueAt       time.Time
 }
 
-// PutSync stores the last comparison of a sender, and when the next one is due (zero: never by itself).
+// PutSync stores the last comparison of a sender, and when the next one is due (zero for never).
 func (s *Templates) PutSync(ctx context.Context, x TemplateSync) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO template_sync (sender, at, found, changed, missing, error, imported, gone, unsupported, due_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)

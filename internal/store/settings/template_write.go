@@ -75,7 +75,7 @@ func insertTemplateUnless(ctx context.Context, tx *configure.Tx, r *TemplateReco
 		r.SendTTL, report, r.Imported)
 }
 
-// reportText returns the stored form of what the channel reports about a template.
+// reportText returns the stored form of the report on a template.
 func reportText(t *carillon.Template) (string, error) {
 	if t.Report == (carillon.TemplateReport{}) {
 		return "", nil
@@ -84,7 +84,8 @@ func reportText(t *carillon.Template) (string, error) {
 	return string(text), db.Wrap(err, "write report of template")
 }
 
-const activeTemplates = "SELECT COUNT(*) FROM template WHERE company_id = $1 AND status IN ('pending', 'approved', 'paused') AND NOT imported"
+const activeTemplates = `SELECT COUNT(*) FROM template WHERE company_id = $1 AND status IN ('pending', 'approved', 'paused')
+	AND NOT imported`
 
 // ActiveTemplates counts a company's templates at the channel that were made here: pending, approved or paused.
 func ActiveTemplates(ctx context.Context, tx *configure.Tx, companyID string) (int, error) {

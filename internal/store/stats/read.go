@@ -238,5 +238,8 @@ func Drop(ctx context.Context, tx *db.Tx, before time.Time, most int) (rows int,
 		}
 		rows += int(n)
 	}
-	return rows, nil
+	n, err := tx.Exec(ctx, `DELETE FROM charge_count WHERE (company_id, day, campaign, template, code, type, category) IN (
+		SELECT company_id, day, campaign, template, code, type, category FROM charge_count WHERE day < $1 ORDER BY day LIMIT $2)`,
+		before.UTC().Format(time.DateOnly), most)
+	return rows + int(n), err
 }

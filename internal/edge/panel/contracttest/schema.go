@@ -104,19 +104,6 @@ func (s *schemas) input(t reflect.Type) object {
 	return s.of(t)
 }
 
-// keepsRest reports whether an object of a type may have more members than its fields: those of the channel that this
-// program does not know.
-func keepsRest(t reflect.Type) bool {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return false
-	}
-	rest, ok := t.FieldByName("Rest")
-	return ok && rest.Type == reflect.TypeFor[carillon.Members]()
-}
-
 // isGeneric reports whether a type is an instance of a generic struct.
 func isGeneric(t reflect.Type, name string) bool {
 	return t.Kind() == reflect.Struct && strings.HasPrefix(t.Name(), name+"[")

@@ -10,6 +10,7 @@ import { Needs } from "../../shell/states";
 import { useNow } from "../../ui/Ago";
 import { Chart, type Series } from "../../ui/chart/Chart";
 import { Card, Failed, Note, Page } from "../../ui/parts";
+import { Charges } from "./Charges";
 import { texts } from "./texts";
 import { pointsOfDays, type Usage, type Used } from "./usage";
 
@@ -57,6 +58,7 @@ function Shown({ usage: u }: { usage: Usage }) {
     <div className="stack">
       <Today usage={u} />
       <Days usage={u} />
+      <Charges />
       <Limits usage={u} />
       <Card title={t.callsTitle}>
         <Calls usage={u} />

@@ -97,7 +97,7 @@ export const texts = {
   callbackLast: "Last callback {ago}.",
   callbackNone: "No callbacks yet.",
   otherFields:
-    "Also useful: message_template_status_update, template_category_update, phone_number_quality_update, account_update.",
+    "Also useful: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update.",
   pacing: "Pacing",
   perSecond: "Messages per second",
   perSecondHelp: "0 for no limit. Meta allows 80 for most numbers.",
@@ -154,6 +154,7 @@ export const texts = {
   do_unknown: "Check the internet connection.",
   do_fault: "Check the sender.",
   notice: "Reported by Meta",
+  event_CAPABILITY_UPDATE: "What the account may do has changed",
   event_FLAGGED: "Quality is low",
   event_UNFLAGGED: "Quality is no longer low",
   event_UPGRADE: "Limit raised",

@@ -100,7 +100,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   callbackLast: "Último callback {ago}.",
   callbackNone: "Aún no hay callbacks.",
   otherFields:
-    "También son útiles: message_template_status_update, template_category_update, phone_number_quality_update, account_update.",
+    "También son útiles: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update.",
   pacing: "Ritmo",
   perSecond: "Mensajes por segundo",
   perSecondHelp: "0 para no limitar. Meta permite 80 a la mayoría de los números.",
@@ -157,6 +157,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   do_unknown: "Compruebe la conexión a internet.",
   do_fault: "Compruebe el remitente.",
   notice: "Aviso de Meta",
+  event_CAPABILITY_UPDATE: "Ha cambiado lo que la cuenta puede hacer",
   event_FLAGGED: "La calidad es baja",
   event_UNFLAGGED: "La calidad ya no es baja",
   event_UPGRADE: "Límite ampliado",

@@ -99,7 +99,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   callbackLast: "Último callback {ago}.",
   callbackNone: "Nenhum callback ainda.",
   otherFields:
-    "Também são úteis: message_template_status_update, template_category_update, phone_number_quality_update, account_update.",
+    "Também são úteis: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update.",
   pacing: "Ritmo",
   perSecond: "Mensagens por segundo",
   perSecondHelp: "0 para não limitar. A Meta permite 80 para a maioria dos números.",
@@ -156,6 +156,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   do_unknown: "Verifique a conexão com a internet.",
   do_fault: "Verifique o remetente.",
   notice: "Aviso da Meta",
+  event_CAPABILITY_UPDATE: "O que a conta pode fazer mudou",
   event_FLAGGED: "A qualidade está baixa",
   event_UNFLAGGED: "A qualidade não está mais baixa",
   event_UPGRADE: "Limite aumentado",
