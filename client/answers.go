@@ -14,7 +14,7 @@ import (
 type Answer struct {
 	To           *Person `json:"to,omitempty"` // or
 	Conversation string  `json:"conversation_id,omitempty"`
-	Sender       string  `json:"recipient_id,omitempty"` // ID or number; empty: the one that the person last wrote to
+	Sender       string  `json:"recipient_id,omitempty"` // ID or number; by default the one that the person last wrote to
 
 	Type       string          `json:"type"`
 	Text       string          `json:"text,omitempty"`
@@ -164,14 +164,20 @@ type AnswerState struct {
 	FailedAt       *time.Time `json:"failed_at"`
 }
 
-// Answer sends a message to a person who wrote within the last 24 hours. For others, the error is Conflict, and its details
+// Answers has the methods for messages without a template.
+type Answers struct{ c *Client }
+
+// Answers returns the methods for messages without a template, to people who wrote within the last 24 hours.
+func (c *Client) Answers() Answers { return Answers{c} }
+
+// Send sends a message to a person who wrote within the last 24 hours. For others, the error is Conflict, and its details
 // have window_closed_at.
-func (c *Client) Answer(ctx context.Context, m Answer) (*Answered, error) {
+func (x Answers) Send(ctx context.Context, m Answer) (*Answered, error) {
 	if m.IdempotencyKey == "" {
 		m.IdempotencyKey = "client-" + rand.Text()
 	}
 	var a Answered
-	reply, err := c.Do(ctx, Call{
+	reply, err := x.c.Do(ctx, Call{
 		Method: http.MethodPost, Path: Prefix + "messages", Body: m, Out: &a, As: Company, Idempotency: m.IdempotencyKey,
 	})
 	if err != nil {
@@ -181,15 +187,15 @@ func (c *Client) Answer(ctx context.Context, m Answer) (*Answered, error) {
 	return &a, nil
 }
 
-// AnswerState reads the state of an Answer by its ID.
-func (c *Client) AnswerState(ctx context.Context, id string) (*AnswerState, error) {
-	return get[AnswerState](ctx, c, Call{Method: http.MethodGet, Path: Prefix + "messages/" + url.PathEscape(id), As: Company})
+// State reads the state of an Answer by its ID.
+func (x Answers) State(ctx context.Context, id string) (*AnswerState, error) {
+	return get[AnswerState](ctx, x.c, Call{Method: http.MethodGet, Path: Prefix + "messages/" + url.PathEscape(id), As: Company})
 }
 
 // MarkRead marks a person's message, and those before it, as read, by the message_id of its event. If typing is set, it
 // also shows the typing indicator.
-func (c *Client) MarkRead(ctx context.Context, messageID string, typing bool) error {
-	_, err := c.Do(ctx, Call{
+func (x Answers) MarkRead(ctx context.Context, messageID string, typing bool) error {
+	_, err := x.c.Do(ctx, Call{
 		Method: http.MethodPost, Path: Prefix + "messages", As: Company, Safe: true,
 		Body: map[string]any{"type": "read", "message_id": messageID, "typing": typing},
 	})

@@ -128,8 +128,8 @@ func with(base map[string]any, more map[string]any) map[string]any {
 }
 
 var allTools = []string{
-	"cancel_notification", "create_template", "get_call", "get_notification", "get_template", "get_usage", "list_events",
-	"list_notifications", "list_templates",
+	"answer_person", "cancel_notification", "create_template", "get_answer", "get_call", "get_notification", "get_template",
+	"get_usage", "list_events", "list_notifications", "list_templates",
 	"move_notification", "place_call", "send_message", "submit_template", "suppress_number", "upload_media",
 }
 

@@ -190,7 +190,8 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Questions: chats.NewQuestions(d, placeQuestion), Quality: chats.NewQuality(d),
 		Files: chats.NewFiles(d), Addresses: chats.NewSignedAddresses(d),
 		Runs: chats.NewRuns(d), Reviews: chats.NewReviews(d),
-		Replies: chats.NewReplies(d, event.Subscribed), Phones: chats.NewPhones(d), Mails: chats.NewMailReplies(d), Notices: accounts.NewNotices(d, sealer),
+		Replies: chats.NewReplies(d, event.Subscribed),
+		Phones:  chats.NewPhones(d), Mails: chats.NewMailReplies(d), Notices: accounts.NewNotices(d, sealer),
 		Events: event, Hooks: events.NewHooks(d), Search: messages.NewSearch(d, o.Logger),
 	}
 	s.Suppressions = settings.NewSuppressions(d, config, s.Accounts)

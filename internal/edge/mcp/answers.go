@@ -21,7 +21,7 @@ type answerInput struct {
 	Buttons      []button `json:"buttons,omitempty" jsonschema:"at most 3 choices below the text"`
 	LinkTitle    string   `json:"link_title,omitempty" jsonschema:"of a button that opens link_url, at most 20 characters"`
 	LinkURL      string   `json:"link_url,omitempty" jsonschema:"what the button opens"`
-	ImageURL     string   `json:"image_url,omitempty" jsonschema:"https URL of a picture, such as that of upload_media; text is its caption"`
+	ImageURL     string   `json:"image_url,omitempty" jsonschema:"https URL of a picture, as of upload_media; text is its caption"`
 	ReplyTo      string   `json:"reply_to,omitempty" jsonschema:"message_id of the message that is answered"`
 }
 
@@ -35,8 +35,9 @@ func (t tools) answering(s *sdk.Server) {
 		"Sends a text, with buttons, a link or a picture if given, to a person who wrote within the last 24 hours, without a "+
 			"template. Returns the message_id; get_answer has its status. A conflict says when the 24 hours ended.\n\n"+
 			"Retry a failed call with the same send_id: within 24 hours it sends nothing twice.", t.answer)
-	add(s, reads, "get_answer", "Look up an answer", "The state of an answer (queued, sent, delivered, read, failed), its times and reason.",
-		func(ctx context.Context, in answerID) (any, error) { return t.c.AnswerState(ctx, in.ID) })
+	add(s, reads, "get_answer", "Look up an answer",
+		"The state of an answer (queued, sent, delivered, read, failed), its times and reason.",
+		func(ctx context.Context, in answerID) (any, error) { return t.c.Answers().State(ctx, in.ID) })
 }
 
 func (t tools) answer(ctx context.Context, in answerInput) (any, error) {
@@ -62,7 +63,7 @@ func (t tools) answer(ctx context.Context, in answerInput) (any, error) {
 	if in.ImageURL != "" && m.Type != "image" {
 		m.Header = &client.AnswerHeader{Image: in.ImageURL}
 	}
-	a, err := t.c.Answer(ctx, m)
+	a, err := t.c.Answers().Send(ctx, m)
 	if err != nil {
 		return nil, err
 	}

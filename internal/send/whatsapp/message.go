@@ -147,7 +147,8 @@ func actionOf(m *provider.Message) (kind string, action map[string]any) {
 
 // flowOf returns the parameters of a flow. Without a screen, the flow's server chooses the first one.
 func flowOf(f *provider.MessageFlowForm) map[string]any {
-	p := with(map[string]any{"flow_message_version": "3"}, "flow_id", f.ID, "flow_name", f.Name, "flow_token", f.Token, "flow_cta", f.Button)
+	p := with(map[string]any{"flow_message_version": "3"},
+		"flow_id", f.ID, "flow_name", f.Name, "flow_token", f.Token, "flow_cta", f.Button)
 	p["flow_action"] = "data_exchange"
 	if f.Screen != "" {
 		payload := map[string]any{"screen": f.Screen}

@@ -68,7 +68,8 @@ func claimKeys(ctx context.Context, tx *db.Tx, changes []*Change) error {
 		}
 		var hash string
 		if err := tx.Row(ctx, []any{&hash, &k.Replay},
-			"SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3", c.CompanyID, k.Route, k.Key); err != nil {
+			"SELECT hash, answer FROM idempotency WHERE company_id = $1 AND route = $2 AND key = $3",
+			c.CompanyID, k.Route, k.Key); err != nil {
 			return db.Wrap(err, "read an idempotency key")
 		}
 		if hash != k.Hash || k.Replay == "" {

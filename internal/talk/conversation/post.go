@@ -19,7 +19,7 @@ type Post struct {
 	Stored    chats.Posted
 }
 
-// Post appends a message of an application. Who answers in the conversation stays the same. A Claim with an earlier
+// Post appends a message of an application. The conversation keeps its state and assignee. A Claim with an earlier
 // response gets it as Replay, and nothing is appended. Errors: not_found, limit_exceeded, idempotency_key_reused.
 func (s *Desk) Post(ctx context.Context, in Post, id string) (*chats.Change, error) {
 	now := s.now()

@@ -31,12 +31,13 @@ func valid() [][2]string {
 		{`"type":"video","media":{"url":"https://a.test/x.mp4"}`, "https://a.test/x.mp4"},
 		{`"type":"audio","media":{"url":"https://a.test/x.ogg","voice":true}`, "https://a.test/x.ogg"},
 		{`"type":"sticker","media":{"url":"https://a.test/x.webp"}`, "https://a.test/x.webp"},
-		{`"type":"document","media":{"url":"https://a.test/x","filename":"a.pdf","caption":"The bill"}`, "The bill\na.pdf\nhttps://a.test/x"},
+		{`"type":"document","media":{"url":"https://a.test/x","filename":"a.pdf","caption":"Bill"}`, "Bill\na.pdf\nhttps://a.test/x"},
 		{`"type":"buttons","text":"` + long(1024) + `","buttons":[{"id":"` + long(256) + `","title":"` + long(20) + `"}]`, long(1024)},
 		{`"type":"buttons","text":"Which?","header":{"image":"https://a.test/x.png"},"footer":"` + long(60) + `","buttons":[` +
 			`{"id":"1","title":"A"},{"id":"2","title":"B"},{"id":"3","title":"C"}]`, "https://a.test/x.png\nWhich?\n" + long(60)},
 		{`"type":"list","text":"` + long(4096) + `","header":{"text":"` + long(60) + `"},"list":{"button":"` + long(20) + `","sections":[` +
-			`{"title":"` + long(24) + `","rows":[` + rows(9) + `]},{"title":"B","rows":[{"id":"b","title":"b"}]}]}`, long(60) + "\n" + long(4096)},
+			`{"title":"` + long(24) + `","rows":[` + rows(9) + `]},{"title":"B","rows":[{"id":"b","title":"b"}]}]}`,
+			long(60) + "\n" + long(4096)},
 		{`"type":"link","text":"See","link":{"title":"Open","url":"https://a.test/?q=1"}`, "See\nOpen: https://a.test/?q=1"},
 		{`"type":"location","location":{"latitude":0,"longitude":-180,"name":"Pier","address":"Sea"}`, "Pier, Sea, 0 -180"},
 		{`"type":"location_request","text":"Where are you?"`, "Where are you?"},

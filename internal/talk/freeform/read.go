@@ -20,7 +20,7 @@ const TypeRead = "read"
 
 // Request is the body of `POST messages`.
 type Request struct {
-	RecipientID    string `json:"recipient_id"` // the sender; empty: the one that the person wrote to
+	RecipientID    string `json:"recipient_id"` // the sender; by default the one that the person wrote to
 	To             *To    `json:"to"`
 	ConversationID string `json:"conversation_id"`
 	provider.Message
@@ -100,7 +100,7 @@ func (r *Request) checkPerson() error {
 		return carillon.Invalid("to.user_id", "A person is named by number or by user_id")
 	case r.To.UserID != "":
 		if !identity.ValidUser(r.To.UserID) {
-			return carillon.BadFormat("to.user_id", r.To.UserID, "The country, a full stop, and letters and digits", "ES.13491208655302741918")
+			return carillon.BadFormat("to.user_id", r.To.UserID, "The country, a full stop, letters and digits", "ES.13491208655302741918")
 		}
 	case r.To.Number == "":
 		return carillon.Missing("to.number")

@@ -151,7 +151,7 @@ func (m *Messaging) conversationOf(ctx context.Context, companyID string, r *fre
 	case r.ConversationID != "":
 		c, err := m.o.Chats.Find(ctx, companyID, strings.ToLower(r.ConversationID))
 		if err == nil && c.Channel != "whatsapp" {
-			err = carillon.InvalidValue("conversation_id", "The conversation is over "+c.Channel+", not over a messaging channel", r.ConversationID)
+			err = carillon.InvalidValue("conversation_id", "Over "+c.Channel+", not over a messaging channel", r.ConversationID)
 		}
 		return c, err
 	case r.To.UserID != "":

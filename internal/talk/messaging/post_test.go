@@ -194,7 +194,7 @@ func TestAMessageOfAnApplicationStandsInTheThreadAndItsStatesAreEvents(t *testin
 		if want := []string{"message.sent", "message.delivered", "message.read"}; err != nil || !slices.Equal(kinds, want) {
 			t.Errorf("events %v, %v", kinds, err)
 		}
-		// What another company, or nobody, has is not found.
+		// Messages of another company, and those that do not exist, are not found.
 		for _, id := range []string{a.ID + "0", conversationID, conversationID + ".1", "x"} {
 			if _, err := r.Find(t.Context(), r.company.ID, id); !carillon.IsCode(err, carillon.NotFound) {
 				t.Errorf("%s: %v", id, err)
