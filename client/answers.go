@@ -167,8 +167,8 @@ type AnswerState struct {
 // Answers has the methods for messages without a template.
 type Answers struct{ c *Client }
 
-// Answers returns the methods for messages without a template, to people who wrote within the last 24 hours.
-func (c *Client) Answers() Answers { return Answers{c} }
+// AnswersOf returns the methods for messages without a template, to people who wrote within the last 24 hours.
+func AnswersOf(c *Client) Answers { return Answers{c} }
 
 // Send sends a message to a person who wrote within the last 24 hours. For others, the error is Conflict, and its details
 // have window_closed_at.

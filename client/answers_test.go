@@ -37,7 +37,7 @@ func TestAnswersAreSentOnceAndRead(t *testing.T) {
 		_, _ = io.WriteString(w, `{"id":"c.7","state":"queued","conversation_id":"c","window_closes_at":"2026-11-25T09:30:00Z"}`)
 	}, WithCompanyToken("token"))
 	m := Answer{To: &Person{Number: "34600111222"}, Type: "buttons", Text: "Which?", Buttons: []AnswerOption{{ID: "3", Title: "Pier 3"}}}
-	a, err := c.Answers().Send(t.Context(), m)
+	a, err := AnswersOf(c).Send(t.Context(), m)
 	if err != nil || a.ID != "c.7" || !a.Replayed || a.ClosesAt.Day() != 25 {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -48,14 +48,15 @@ func TestAnswersAreSentOnceAndRead(t *testing.T) {
 	if bodies[0] != want {
 		t.Errorf("sent %s", bodies[0])
 	}
-	if s, err := c.Answers().State(t.Context(), a.ID); err != nil || s.State != "read" || s.ReadAt == nil || s.FailedAt != nil {
+	if s, err := AnswersOf(c).State(t.Context(), a.ID); err != nil || s.State != "read" || s.ReadAt == nil || s.FailedAt != nil {
 		t.Errorf("%+v, %v", s, err)
 	}
 	m.To.Number = "34600000000"
-	if _, err := c.Answers().Send(t.Context(), m); !errors.Is(err, Conflict) {
+	if _, err := AnswersOf(c).Send(t.Context(), m); !errors.Is(err, Conflict) {
 		t.Errorf("%v", err)
 	}
-	if err := c.Answers().MarkRead(t.Context(), "c.6", true); err != nil || bodies[2] != `{"message_id":"c.6","type":"read","typing":true}` {
+	err = AnswersOf(c).MarkRead(t.Context(), "c.6", true)
+	if err != nil || bodies[2] != `{"message_id":"c.6","type":"read","typing":true}` {
 		t.Errorf("%v, %s", err, bodies[2])
 	}
 }

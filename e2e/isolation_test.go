@@ -135,7 +135,8 @@ func (c *companies) populate(t *testing.T) *belongings {
 		carillon.NewID(time.Now()), alphaID, draft)
 	c.column(t, `INSERT INTO reply (conversation_id, seq, company_id, sender_uid, number, state, due_at, changed_at, key_id, content)
 		SELECT c.id, 1, $1, s.uid, '34611222333', 'sent', 0, 1, 'k', '{"type":"text","text":"Alphatext"}'
-			FROM conversation AS c, sender AS s WHERE c.company_id = $1 AND s.id = 'alpha_main' AND EXISTS (SELECT 1 FROM turn WHERE conversation_id = c.id AND seq = 1)
+			FROM conversation AS c, sender AS s WHERE c.company_id = $1 AND s.id = 'alpha_main'
+			AND EXISTS (SELECT 1 FROM turn WHERE conversation_id = c.id AND seq = 1)
 			RETURNING state`, alphaID)
 	for _, list := range []string{"keys", "users"} {
 		a.cursors[list] = c.field(t, "next_cursor", "GET", "/panel/v1/"+list+"?limit=1", "", "Authorization", "Bearer "+owner)

@@ -78,13 +78,13 @@ func operations() map[string]operation {
 		"answer": func(ctx context.Context, c *client.Client, g given) (any, error) {
 			m := as[client.Answer](g, 0)
 			m.IdempotencyKey = g.text(1)
-			return c.Answers().Send(ctx, m)
+			return client.AnswersOf(c).Send(ctx, m)
 		},
 		"answerState": func(ctx context.Context, c *client.Client, g given) (any, error) {
-			return c.Answers().State(ctx, g.text(0))
+			return client.AnswersOf(c).State(ctx, g.text(0))
 		},
 		"markRead": func(ctx context.Context, c *client.Client, g given) (any, error) {
-			return nil, c.Answers().MarkRead(ctx, g.text(0), true)
+			return nil, client.AnswersOf(c).MarkRead(ctx, g.text(0), true)
 		},
 		"notification": func(ctx context.Context, c *client.Client, g given) (any, error) {
 			return c.Notification(ctx, g.text(0))

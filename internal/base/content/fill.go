@@ -381,7 +381,7 @@ type resolver struct {
 
 	filled     int      // required places that have a component
 	missing    []string // keys of blank values; names of variables that were not found or are blank
-	unexpected []string // keys of components that have no place, or whose value does not fit the place
+	unexpected []string // keys of components without a place, or with a value that does not fit it
 	limitErr   error    // the first exceeded limit; a 400
 
 	sharedLength int                // code points of the rendered body that are the same for every recipient

@@ -37,7 +37,7 @@ func (t tools) answering(s *sdk.Server) {
 			"Retry a failed call with the same send_id: within 24 hours it sends nothing twice.", t.answer)
 	add(s, reads, "get_answer", "Look up an answer",
 		"The state of an answer (queued, sent, delivered, read, failed), its times and reason.",
-		func(ctx context.Context, in answerID) (any, error) { return t.c.Answers().State(ctx, in.ID) })
+		func(ctx context.Context, in answerID) (any, error) { return client.AnswersOf(t.c).State(ctx, in.ID) })
 }
 
 func (t tools) answer(ctx context.Context, in answerInput) (any, error) {
@@ -63,7 +63,7 @@ func (t tools) answer(ctx context.Context, in answerInput) (any, error) {
 	if in.ImageURL != "" && m.Type != "image" {
 		m.Header = &client.AnswerHeader{Image: in.ImageURL}
 	}
-	a, err := t.c.Answers().Send(ctx, m)
+	a, err := client.AnswersOf(t.c).Send(ctx, m)
 	if err != nil {
 		return nil, err
 	}

@@ -173,6 +173,7 @@ func (c comparison) imported(e *provider.ListedTemplate, n int) *settings.Templa
 		CompanyID: c.sender.CompanyID, SenderUID: c.sender.UID,
 		Name: e.Name, Language: e.Language, Category: e.Category, Status: e.Status, Reason: e.Reason,
 		ParameterFormat: cmp.Or(e.ParameterFormat, content.Positional), Components: e.Components, Report: e.Report,
+		SendTTL:   e.Report.SendTTL,
 		CreatedAt: c.began, UpdatedAt: c.began,
 	}}
 	if !slices.Contains(categories, r.Category) {
@@ -236,6 +237,9 @@ func takeListed(n *settings.TemplateRecord, e *provider.ListedTemplate) (changed
 	changed = report(n, &e.TemplateEvent) || changed
 	if e.Components == nil {
 		return changed
+	}
+	if n.SendTTL != e.Report.SendTTL {
+		n.SendTTL, changed = e.Report.SendTTL, true
 	}
 	now := e.Report
 	now.Category = n.Report.Category

@@ -153,7 +153,8 @@ func replyMessage(m *provider.Reply) map[string]any {
 	case m.AskNumber:
 		b["type"] = "interactive"
 		b["interactive"] = map[string]any{
-			"type": contactRequest, "body": map[string]any{"text": bodyOf(m, maxInteractive)}, "action": map[string]any{"name": contactRequest},
+			"type": contactRequest, "body": map[string]any{"text": bodyOf(m, maxInteractive)},
+			"action": map[string]any{"name": contactRequest},
 		}
 	case m.File != nil:
 		kind := mediaKind(m.File.Type)

@@ -200,7 +200,7 @@ function buttonOf(b: TemplateButton): FormButton {
     example = b.example?.[0] ?? "";
   return {
     ...newButton(b.type as ButtonKind),
-    text: b.text,
+    text: b.text ?? "",
     url: b.url ?? "",
     phone: b.phone_number ?? "",
     flow: b.flow_id ?? "",
