@@ -166,7 +166,7 @@ function Cards({ form, set, error, left, handle }: Props) {
             left={left}
             at={`cards.${i}.buttons`}
             only={form.cardHeader === "PRODUCT" ? ["SPM", "URL"] : ["QUICK_REPLY", "URL", "PHONE_NUMBER"]}
-            most={limits.cardButtons}
+            most={form.cardHeader === "PRODUCT" ? 1 : limits.cardButtons}
           />
         </div>
       ))}

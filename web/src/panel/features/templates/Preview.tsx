@@ -26,7 +26,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import type { TemplateButton, TemplateComponent } from "./types";
 import { piecesOf, type Piece } from "./markup";
 import { previewTexts } from "./texts";
-import { filledIn, markersOf, partOf } from "./variables";
+import { copiesCode, filledIn, markersOf, partOf } from "./variables";
 
 export interface PreviewProps {
   components: TemplateComponent[];
@@ -193,7 +193,7 @@ function Contents({ components, values, samples, none = true }: Filled & { none?
 
 /** otpOf is the button of a one-time code. */
 const otpOf = (components: TemplateComponent[]): TemplateButton | undefined =>
-  partOf(components, "BUTTONS")?.buttons?.find((b) => b.type === "OTP");
+  partOf(components, "BUTTONS")?.buttons?.find(copiesCode);
 
 function footerOf(t: Record<string, string>, components: TemplateComponent[]): string {
   const footer = partOf(components, "FOOTER");
@@ -342,15 +342,17 @@ const buttonIcons: Record<string, typeof IconPhone> = {
 
 function Button({ button: b, suffix, sample }: { button: TemplateButton; suffix?: string; sample?: string }) {
   const t = useTexts(previewTexts);
-  const variable = markersOf(b.url ?? "")[0];
+  const otp = copiesCode(b);
+  const variable = otp ? undefined : markersOf(b.url ?? "")[0];
   const url = filledIn(b.url ?? "", (_, whole) => suffix?.trim() || whole);
-  const Icon = buttonIcons[b.type] ?? IconArrowBackUp;
-  const about =
-    b.type === "URL"
+  const Icon = buttonIcons[otp ? "OTP" : b.type] ?? IconArrowBackUp;
+  const about = otp
+    ? t.copies
+    : b.type === "URL"
       ? fill(t.opens, { url })
       : b.type === "PHONE_NUMBER"
         ? fill(t.calls, { number: b.phone_number ?? "" })
-        : b.type === "COPY_CODE" || b.type === "OTP"
+        : b.type === "COPY_CODE"
           ? t.copies
           : undefined;
   const text =

@@ -17,7 +17,7 @@ export type ButtonKind =
   | "VOICE_CALL"
   | "REQUEST_CONTACT_INFO";
 
-/** labels are the buttons whose text the channel fixes; recipients see them in their own language. */
+/** labels are the buttons with a text that the channel fixes. */
 export const labels: Partial<Record<ButtonKind, string>> = {
   COPY_CODE: "Copy offer code",
   CATALOG: "View catalog",
@@ -168,8 +168,9 @@ export function formOf(
 }
 
 function codeOf(b: TemplateButton | undefined): Partial<FormCode> {
+  const listed = /otp_type=(\w+)/.exec(b?.url ?? "")?.[1];
   return {
-    method: (b?.otp_type?.toUpperCase() ?? "COPY_CODE") as CodeMethod,
+    method: (b?.otp_type ?? listed ?? "COPY_CODE").toUpperCase() as CodeMethod,
     text: b?.text ?? "",
     autofill: b?.autofill_text ?? "",
     terms: b?.zero_tap_terms_accepted ?? false,
@@ -200,7 +201,7 @@ function buttonOf(b: TemplateButton): FormButton {
     example = b.example?.[0] ?? "";
   return {
     ...newButton(b.type as ButtonKind),
-    text: b.text ?? "",
+    text: b.text || (labels[b.type as ButtonKind] ?? ""),
     url: b.url ?? "",
     phone: b.phone_number ?? "",
     flow: b.flow_id ?? "",
@@ -253,7 +254,9 @@ function buttonPart(b: FormButton): TemplateButton {
     case "PHONE_NUMBER":
       return { type: b.type, text: b.text, phone_number: phoneOf(b.phone) };
     case "COPY_CODE":
-      return { type: b.type, text: b.text, ...(sample ? { example: [sample] } : {}) };
+      return { type: b.type, ...(sample ? { example: [sample] } : {}) };
+    case "REQUEST_CONTACT_INFO":
+      return { type: b.type };
     case "FLOW":
       return { type: b.type, text: b.text, flow_id: b.flow.trim() };
     case "URL":
@@ -280,7 +283,7 @@ function codeParts(c: FormCode): TemplateComponent[] {
           type: "OTP",
           otp_type: c.method,
           text: c.text.trim(),
-          ...(tap && c.autofill.trim() ? { autofill_text: c.autofill.trim() } : {}),
+          ...(c.method === "ONE_TAP" && c.autofill.trim() ? { autofill_text: c.autofill.trim() } : {}),
           ...(tap
             ? { supported_apps: c.apps.map((a) => ({ package_name: a.name.trim(), signature_hash: a.hash.trim() })) }
             : {}),

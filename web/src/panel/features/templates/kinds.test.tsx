@@ -26,6 +26,13 @@ describe("a one-time code", () => {
   it("takes the code once", () => {
     const read = [{ type: "BODY", text: "*{{1}}* is your code." }, ...parts.slice(1)];
     expect(placesOf(read).map((p) => p.key)).toEqual(["button_url_0"]);
+    const listed = {
+      type: "URL",
+      text: "Copy",
+      url: "https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}",
+    };
+    expect(placesOf([read[0]!, { type: "BUTTONS", buttons: [listed] }]).map((p) => p.key)).toEqual(["button_url_0"]);
+    expect(formOf({ ...code, components: [{ type: "BUTTONS", buttons: [listed] }] }).code.method).toBe("COPY_CODE");
   });
 
   it("says nothing of an end that it doesn't have", () => {
@@ -55,7 +62,7 @@ describe("an offer", () => {
   const offer: Form = {
     ...marketing,
     offer: { on: true, text: "20% off", expires: true },
-    buttons: [newButton("COPY_CODE")],
+    buttons: [newButton("COPY_CODE"), { ...newButton("URL"), text: "Buy", url: "https://example.com" }],
   };
 
   it("asks for its end and for the coupon", () => {

@@ -62,7 +62,12 @@ export type RuleName =
   | "offerHeader"
   | "cards"
   | "alike"
-  | "plainCarousel";
+  | "plainCarousel"
+  | "twoProducts"
+  | "offerButtons"
+  | "alone"
+  | "itemsHeader"
+  | "productHeader";
 export type Problems = Record<string, Rule>;
 
 /** long counts as the server does: code points. */
@@ -96,6 +101,7 @@ export function problemsOf(f: Form): Problems {
   }
   buttons(f, say);
   offer(f, say);
+  products(f, say);
   carousel(f, say);
   const count =
     markersOf(f.body).length +
@@ -204,11 +210,22 @@ function offer(f: Form, say: Say): void {
   if (long(f.body) > limits.offerBody) say("body", "long", limits.offerBody);
   if (!blank(f.footer)) say("footer", "noFooter");
   if (!["NONE", "IMAGE", "VIDEO"].includes(f.header.kind)) say("header", "offerHeader");
+  if (f.buttons.map((b) => b.type).join() !== "COPY_CODE,URL") say("buttons", "offerButtons");
+}
+
+function products(f: Form, say: Say): void {
+  const has = (type: ButtonKind): boolean => f.buttons.some((b) => b.type === type);
+  if (f.buttons.length > 1 && (has("CATALOG") || has("MPM") || has("SPM"))) say("buttons", "alone");
+  if (has("MPM") && f.header.kind !== "TEXT") say("buttons", "itemsHeader");
+  if (has("SPM") !== (f.header.kind === "PRODUCT")) say("buttons", "productHeader");
+  if (f.header.kind === "PRODUCT" && long(f.body) > limits.cardBody) say("body", "long", limits.cardBody);
 }
 
 function carousel(f: Form, say: Say): void {
   if (f.cards.length === 0) return;
   if (f.category !== "MARKETING") say("cards", "marketing");
+  const goods = f.cardHeader === "PRODUCT";
+  if (goods && f.cards.length !== 2) say("cards", "twoProducts");
   if (f.cards.length < 2 || f.cards.length > limits.cards) say("cards", "cards", limits.cards);
   if (f.header.kind !== "NONE" || f.footer.trim() || f.buttons.length > 0 || f.offer.on) say("cards", "plainCarousel");
   const kinds = f.cards.map((c) => c.buttons.map((b) => b.type).join() + blank(c.body));
@@ -218,8 +235,9 @@ function carousel(f: Form, say: Say): void {
     const fault = faultIn(c.body, true, true);
     if (fault) say(at + "body", fault);
     if (long(c.body) > limits.cardBody) say(at + "body", "long", limits.cardBody);
-    if (c.buttons.length === 0 || c.buttons.length > limits.cardButtons)
-      say(at + "buttons", "buttons", limits.cardButtons);
+    const most = goods ? 1 : limits.cardButtons;
+    if (c.buttons.length === 0) say(at + "buttons", "required");
+    if (c.buttons.length > most) say(at + "buttons", "buttons", most);
     c.buttons.forEach((b, n) => button(b, `${at}buttons.${n}.`, say));
   });
 }

@@ -32,7 +32,7 @@ export const partOf = (components: TemplateComponent[], type: string): TemplateC
 /** placesOf are the values that a template takes, in the order of its parts. */
 export function placesOf(components: TemplateComponent[]): Place[] {
   const buttons = partOf(components, "BUTTONS")?.buttons ?? [];
-  const code = buttons.some((b) => b.type === "OTP"); // stands in the text too
+  const code = buttons.some(copiesCode); // stands in the text too
   const body = code ? [] : markersOf(partOf(components, "BODY")?.text ?? "");
   return [
     ...headerPlaces(partOf(components, "HEADER")),
@@ -67,10 +67,12 @@ function headerPlaces(header: TemplateComponent | undefined): Place[] {
     .map((name) => ({ key: "header_text_0", name, part: "header", n: 0 }));
 }
 
+/** copiesCode reports whether a button takes a one-time code; the channel lists it as a link that names the method. */
+export const copiesCode = (b: TemplateButton): boolean => b.type === "OTP" || !!b.url?.includes("otp_type=");
+
 function buttonPlaces(b: TemplateButton, n: number): Place[] {
+  if (copiesCode(b)) return [{ key: "button_url_" + n, name: "code", part: "code", n }];
   switch (b.type) {
-    case "OTP":
-      return [{ key: "button_url_" + n, name: "code", part: "code", n }];
     case "COPY_CODE":
       return [{ key: "button_coupon_" + n, name: "coupon", part: "coupon", n }];
     case "CATALOG":

@@ -318,6 +318,11 @@ export const editorTexts = {
   rule_cards: "2 to {n} cards",
   rule_alike: "All cards need the same parts: text or none, and the same kinds of buttons",
   rule_plainCarousel: "With cards, there can't be a header, footer, offer or buttons outside the cards",
+  rule_twoProducts: "A carousel of products has 2 cards here. A message can have up to 10.",
+  rule_offerButtons: "A limited-time offer needs two buttons: copy a coupon code, then open a page",
+  rule_alone: "A catalog or product button must be the only button",
+  rule_itemsHeader: "“View items” needs a text header",
+  rule_productHeader: "A product header and the button “View product” go together",
 };
 
 /** Texts of the preview of a template. */

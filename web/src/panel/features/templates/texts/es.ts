@@ -321,6 +321,12 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   rule_cards: "De 2 a {n} tarjetas",
   rule_alike: "Todas las tarjetas necesitan las mismas partes: con texto o sin él, y los mismos tipos de botones",
   rule_plainCarousel: "Con tarjetas no puede haber encabezado, pie, oferta ni botones fuera de ellas",
+  rule_twoProducts: "Un carrusel de productos tiene aquí 2 tarjetas. Un mensaje puede tener hasta 10.",
+  rule_offerButtons:
+    "Una oferta por tiempo limitado necesita dos botones: copiar un cupón y, después, abrir una página",
+  rule_alone: "Un botón de catálogo o de producto debe ser el único",
+  rule_itemsHeader: "«Ver artículos» necesita un encabezado de texto",
+  rule_productHeader: "El encabezado de producto y el botón «Ver producto» van juntos",
 };
 
 export const previewTexts: Record<keyof typeof en.previewTexts, string> = {

@@ -321,6 +321,12 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   rule_cards: "De 2 a {n} cartões",
   rule_alike: "Todos os cartões precisam das mesmas partes: com texto ou sem, e os mesmos tipos de botões",
   rule_plainCarousel: "Com cartões, não pode haver cabeçalho, rodapé, oferta nem botões fora deles",
+  rule_twoProducts: "Um carrossel de produtos tem aqui 2 cartões. Uma mensagem pode ter até 10.",
+  rule_offerButtons:
+    "Uma oferta por tempo limitado precisa de dois botões: copiar um cupom e, depois, abrir uma página",
+  rule_alone: "Um botão de catálogo ou de produto precisa ser o único",
+  rule_itemsHeader: "“Ver itens” precisa de um cabeçalho de texto",
+  rule_productHeader: "O cabeçalho de produto e o botão “Ver produto” andam juntos",
 };
 
 export const previewTexts: Record<keyof typeof en.previewTexts, string> = {
