@@ -57,7 +57,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   by_day: "Día",
   by_campaign: "Campaña",
   by_template: "Plantilla",
-  by_country: "Prefijo del país",
+  by_country: "Código de país",
   period: "Período",
   lastDays: "Últimos {n} días",
   noCharges: "No hay cargos en este período.",
@@ -85,9 +85,9 @@ export const texts: Record<keyof typeof en.texts, string> = {
   pricesAbout:
     "Indique cuánto cobra WhatsApp por mensaje. Deje vacío el prefijo para fijar el precio de los demás países.",
   currency: "Moneda",
-  callingCode: "Prefijo del país",
+  callingCode: "Código de país",
   allOthers: "Los demás",
   price: "Precio por mensaje",
-  removePrice: "Quitar precio",
+  removePrice: "Eliminar precio",
   addPrice: "Añadir precio",
 };
