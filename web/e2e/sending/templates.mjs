@@ -63,6 +63,9 @@ describe("templates", () => {
                   found: 12,
                   changed: 2,
                   missing: 3,
+                  imported: 4,
+                  gone: 0,
+                  unsupported: 1,
                 },
                 {
                   sender: "second",
@@ -71,6 +74,9 @@ describe("templates", () => {
                   found: 0,
                   changed: 0,
                   missing: 0,
+                  imported: 0,
+                  gone: 0,
+                  unsupported: 0,
                   error: "The messaging channel is not available",
                 },
               ],
@@ -79,7 +85,7 @@ describe("templates", () => {
           }),
     );
     await p.getByRole("button", { name: "Sync now" }).click();
-    await p.getByText("2 templates changed").waitFor();
+    await p.getByText("4 new, 2 changed, 1 can't be sent from here").waitFor();
     await p.getByText(/Couldn't sync sender second.*The messaging channel is not available/).waitFor();
     await p.getByText(/3 templates exist only on WhatsApp/).waitFor();
     await accessible(p, "a sync that failed in part");
@@ -291,6 +297,58 @@ describe("templates", () => {
     assert.ok(!(await names(p)).includes("reminder_slow"));
     await visit(p, base + "/templates/" + slow.id);
     await p.getByRole("heading", { name: "Template not found" }).waitFor();
+  });
+
+  it("are one-time codes, which stay hidden, and carousels", async (t) => {
+    const p = await open(t, company, "/templates/new");
+    const preview = p.getByRole("figure", { name: "Preview" });
+    await p.getByLabel("Name", { exact: true }).fill("door_code");
+    await p.getByText("Authentication", { exact: true }).click();
+    assert.equal(await p.getByRole("textbox", { name: "Text", exact: true }).count(), 0, "the channel writes it");
+    await preview.getByText("is your verification code").waitFor();
+    await p.getByLabel("Minutes until the code expires").fill("95");
+    await p.getByText("A whole number from 1 to 90").waitFor();
+    await p.getByLabel("Minutes until the code expires").fill("5");
+    await preview.getByText("This code expires in 5 minutes.").waitFor();
+    await p.getByText("One tap", { exact: true }).click();
+    await p.getByLabel("Package name of app 1").fill("com.example.app");
+    await p.getByLabel("Key hash of app 1").fill("short");
+    await p.getByLabel("Key hash of app 1").blur();
+    await p.getByText("Exactly 11 characters").waitFor();
+    await looks(p, "panel-template-code");
+    await p.getByText("Copy", { exact: true }).click();
+    await p.getByRole("button", { name: "Submit for approval" }).click();
+    await p.getByRole("region", { name: "Status" }).getByText("Approved", { exact: true }).waitFor();
+
+    await p.getByRole("main").getByRole("link", { name: "Send", exact: true }).click();
+    await p.getByRole("combobox", { name: "To", exact: true }).fill("+34 600 110 101");
+    await p.getByLabel("One-time code").fill("918273");
+    await shot(p, "panel-send-code");
+    await p.getByRole("button", { name: "Send", exact: true }).click();
+    await p.getByRole("heading", { name: "To +34 600 110 101", exact: true }).waitFor();
+    await visit(p, base + "/notifications");
+    await p.getByRole("link", { name: "door_code" }).first().click();
+    await p.getByText("••••••").first().waitFor();
+    assert.ok(!(await p.getByRole("main").innerText()).includes("918273"));
+    await shot(p, "panel-notification-code");
+
+    await visit(p, base + "/templates/new");
+    await p.getByLabel("Name", { exact: true }).fill("spring");
+    await p.getByText("Marketing", { exact: true }).click();
+    await p.getByRole("textbox", { name: "Text", exact: true }).first().fill("Our tours in spring");
+    await p.getByRole("checkbox", { name: /^Cards/ }).check();
+    for (const n of [1, 2]) {
+      const card = p.getByRole("group", { name: "Card " + n, exact: true });
+      await card.getByRole("textbox", { name: "Text", exact: true }).fill("Tour " + n + " from {{1}}");
+      await card.getByLabel("Sample for {{1}}").fill("9 €");
+      await card.getByLabel("Button text").fill("Book");
+    }
+    await preview.getByText("Tour 2 from").waitFor();
+    await looks(p, "panel-template-carousel");
+    await p.getByRole("button", { name: "Save draft" }).click();
+    await p.getByRole("heading", { name: "spring", level: 1 }).waitFor();
+    await p.getByText("card_1_body_text_0").waitFor();
+    await shot(p, "panel-template-carousel-draft");
   });
 
   it("are read and not changed by who may only read, in Spanish", async (t) => {
