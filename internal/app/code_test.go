@@ -46,7 +46,11 @@ func TestAOneTimeCodeStaysNowhere(t *testing.T) {
 			if strings.Contains(shown, code) {
 				t.Error("the code is shown")
 			}
-			app.Within(t, "the request is deleted", func() bool { return !strings.Contains(p.stored(), code) })
+			purge := app.Purging(t, p.a)
+			app.Within(t, "the request is deleted", func() bool {
+				purge()
+				return !strings.Contains(p.stored(), code)
+			})
 			if strings.Contains(p.log.String(), code) {
 				t.Error("the code is in the log")
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/store/purge"
 )
 
 // programsAtOnce is the default number of parallel tests: they mostly wait.
@@ -26,6 +27,16 @@ func TestMain(m *testing.M) {
 
 // Hung is the time after which a wait of a test counts as failed.
 const Hung = 2 * time.Minute
+
+// Purging returns a function that runs a round of the purge, which otherwise waits for its time.
+func Purging(t *testing.T, a *App) func() {
+	p := purge.New(a.store.Purges, a.store.Accounts, purge.Options{})
+	return func() {
+		if err := p.Round(t.Context(), time.Now()); err != nil {
+			t.Error(err)
+		}
+	}
+}
 
 // Within waits until a condition holds.
 func Within(t *testing.T, what string, holds func() bool) {

@@ -144,8 +144,25 @@ func idsHaveScopes(t *testing.T, r *rig) {
 	if c := again.Contact; c.UserID != id || c.Username != "ana.b" || c.Number != "" || !c.Verified {
 		t.Errorf("the contact is %+v", c)
 	}
-	if lines, err := r.Contacts.LinesOf(t.Context(), ours, []identity.Identity{personOf("w1", id)}); err != nil || len(lines) > 0 {
+	if lines, err := r.Contacts.LinesOf(t.Context(), ours, []identity.Identity{personOf("w1", id)}); err != nil ||
+		!slices.Equal(lines, []identity.Key{identity.User(id)}) {
 		t.Errorf("its lines are %v, %v", lines, err)
+	}
+	if names, err := r.Contacts.NamesByID(t.Context(), ours, []string{id}); err != nil || names[id] == "" {
+		t.Errorf("its name is %v, %v", names, err)
+	}
+	if names, err := r.Contacts.NamesByID(t.Context(), theirs, []string{"US.none"}); err != nil || len(names) > 0 {
+		t.Errorf("names of strangers: %v, %v", names, err)
+	}
+	for scope, want := range map[string]bool{"w1": false, "w2": false, "w3": true} {
+		if ids, err := r.Contacts.ForeignIDs(t.Context(), ours, scope, []string{id, "US.none"}); err != nil || ids[id] != want || ids["US.none"] {
+			t.Errorf("of another account than %s: %v, %v", scope, ids, err)
+		}
+	}
+	for company, want := range map[string]bool{ours: true, theirs: true, "nobody": false} {
+		if c, err := r.Chats.OfUser(t.Context(), company, identity.User(id)); err != nil || (c != nil) != want || want && c.CompanyID != company {
+			t.Errorf("the conversation of a person of %s: %v, %v", company, c, err)
+		}
 	}
 }
 
@@ -254,17 +271,21 @@ func newcomerHasNoOtherLines(t *testing.T, r *rig) {
 		is   []identity.Identity
 		want []string
 	}{
-		{"who had it", []identity.Identity{line("34600111222"), first}, []string{"34600111222", "34600111333"}},
-		{"who has it now", []identity.Identity{line("34600111222"), second}, []string{"34600111222"}},
-		{"somebody by the number alone", []identity.Identity{line("34600111222")}, []string{"34600111222", "34600111333"}},
+		{"who had it", []identity.Identity{line("34600111222"), first}, []string{"34600111222", "US.1", "34600111333"}},
+		{"who has it now", []identity.Identity{line("34600111222"), second}, []string{"34600111222", "US.2"}},
+		{"somebody by the number alone", []identity.Identity{line("34600111222")}, []string{"34600111222", "34600111333", "US.1"}},
 		{
 			"an id of another account",
 			[]identity.Identity{line("34600111222"), personOf("w2", "US.2")},
-			[]string{"34600111222", "34600111333"},
+			[]string{"34600111222", "US.2", "34600111333", "US.1"},
 		},
 	} {
 		lines, err := r.Contacts.LinesOf(t.Context(), ours, x.is)
-		if err != nil || !slices.Equal(lines, identity.Numbers(x.want...)) {
+		want := make([]identity.Key, 0, len(x.want))
+		for _, address := range x.want {
+			want = append(want, identity.Of(address))
+		}
+		if err != nil || !slices.Equal(lines, want) {
 			t.Errorf("the lines of %s are %v, %v", x.who, lines, err)
 		}
 	}
@@ -383,7 +404,7 @@ func reportsAreLearned(t *testing.T, r *rig) {
 	id := personOf("w", "US.1")
 	learn(chats.Report{Number: "34600111222", As: "34600111222", Person: &id})
 	learn(chats.Report{Number: "525512345601", As: "5215512345601"})
-	if lines, err := r.Contacts.LinesOf(t.Context(), ours, []identity.Identity{id}); err != nil || len(lines) > 0 {
+	if lines, err := r.Contacts.LinesOf(t.Context(), ours, []identity.Identity{id}); err != nil || len(lines) != 1 {
 		t.Errorf("of a stranger %v is known, %v", lines, err)
 	}
 	// A form that no rule knows of is kept before the person writes.

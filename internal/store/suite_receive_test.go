@@ -15,6 +15,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
 	"carillon/internal/store/rank"
+	"carillon/internal/store/stats"
 	"carillon/internal/store/work"
 )
 
@@ -159,6 +160,17 @@ func chargesOnce(t *testing.T, r *rig) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	price := stats.Price{Code: "34", Category: "marketing", Micros: 61_500, Currency: "EUR"}
+	for _, prices := range [][]stats.Price{{price, {Code: "52", Category: "utility", Micros: 1, Currency: "EUR"}}, {price}} {
+		if err := r.Stats.PutPrices(t.Context(), ours, prices); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for company, want := range map[string][]stats.Price{ours: {price}, theirs: nil} {
+		if found, err := r.Stats.Prices(t.Context(), company); err != nil || !slices.Equal(found, want) {
+			t.Errorf("the prices of %s are %v, %v", company, found, err)
+		}
 	}
 	if others, err := r.Stats.Charges(t.Context(), "theirs", "2000-01-01", "2100-01-01"); err != nil || len(others) != 0 {
 		t.Error("another company has charges:", others, err)

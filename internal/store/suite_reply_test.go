@@ -12,6 +12,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
+	eventtable "carillon/internal/store/events"
 	"carillon/internal/store/purge"
 )
 
@@ -22,6 +23,7 @@ func exchanging() []sentence {
 		{"a reply that is queued while the one before it ends is sent", repliesAtOnce},
 		{"of a reply under way nobody begins another attempt, and receipts only rise", replyStates},
 		{"what a node was at that is no more is taken up, and what it waits for is passed", repliesLeft},
+		{"a message of an application is stored once by its key, and its states are events", postedOnce},
 		{"a phone of the sandbox keeps what happens to it, for its company alone", phones},
 	}
 }
@@ -227,6 +229,51 @@ func repliesInOrder(t *testing.T, r *rig) {
 	if got := r.dueReplies(t, now.Add(time.Hour)); len(got) > 0 {
 		t.Errorf("a reply in a chat is due: %v", got)
 	}
+}
+
+func postedOnce(t *testing.T, r *rig) {
+	r.follow(t, ours, eventtable.Notifications)
+	c, s := r.chatting(t), r.Replies
+	post := func(key, hash string) (*chats.Change, error) {
+		x := &chats.Change{
+			CompanyID: ours, ConversationID: c.ID, ClientID: carillon.NewID(r.now), Posted: &chats.Posted{KeyID: "k", Content: `{"type":"text"}`},
+			Edit: func(*chats.Conversation) ([]chats.Turn, error) {
+				return []chats.Turn{{Author: chats.Teammate, Kind: chats.KindText, Text: "Hi", At: r.now}}, nil
+			},
+		}
+		x.Posted.Claim = &chats.Claim{
+			Route: "messages", Key: key, Hash: hash, Now: r.now, ExpiresAt: r.now.Add(time.Hour),
+			Answer: func(turns []chats.Turn) string { return chats.MessageID(c.ID, turns[0].Seq) },
+		}
+		return x, r.Chats.Do(t.Context(), x)
+	}
+	first, err := post("a", "1")
+	if err != nil || len(first.Turns) != 1 {
+		t.Fatal(first.Turns, err)
+	}
+	id := chats.MessageID(c.ID, first.Turns[0].Seq)
+	if again, err := post("a", "1"); err != nil || again.Posted.Claim.Replay != id || len(again.Turns) > 0 {
+		t.Errorf("again: %+v, %v", again.Posted.Claim, err)
+	}
+	if _, err := post("a", "2"); !carillon.IsCode(err, carillon.IdempotencyKeyReused) {
+		t.Error("another body:", err)
+	}
+	seq := first.Turns[0].Seq
+	if x, at, err := s.Posted(t.Context(), ours, c.ID, seq); err != nil || x.Content != `{"type":"text"}` || !at.Equal(r.now) {
+		t.Errorf("%+v at %v, %v", x, at, err)
+	}
+	if _, _, err := s.Posted(t.Context(), theirs, c.ID, seq); !carillon.IsCode(err, carillon.NotFound) {
+		t.Error("of another company:", err)
+	}
+	x := &chats.Reply{CompanyID: ours, ConversationID: c.ID, Seq: seq}
+	if ok, err := s.Begin(t.Context(), x, "gone", r.now, r.now.Add(time.Minute)); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	x.State, x.ProviderID = "sent", "wamid.out"
+	if risen, err := s.Finish(t.Context(), x, r.now); !risen || err != nil {
+		t.Fatal(risen, err)
+	}
+	r.wantEvents(t, eventtable.Notifications, "message.sent sending")
 }
 
 func repliesAtOnce(t *testing.T, r *rig) {

@@ -168,4 +168,30 @@ func keepingSyncs(t *testing.T, r *rig) {
 	if want := (settings.TemplateSync{SenderUID: r.sender.UID, Found: 7, Changed: 2, Missing: 3}); got[0] != want {
 		t.Error(got[0])
 	}
+	syncsAreDue(t, r)
+}
+
+// syncsAreDue requests comparisons, the second too soon after the first, and has two nodes move one.
+func syncsAreDue(t *testing.T, r *rig) {
+	s, last, rest := r.Templates, r.now.Add(time.Hour), 5*time.Minute
+	for range 2 {
+		if err := s.RequestSync(t.Context(), r.sender.UID, last.Add(time.Minute), rest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.RequestSync(t.Context(), r.foreign.UID, last.Add(2*rest), rest); err != nil {
+		t.Fatal(err)
+	}
+	due, next, err := s.DueSyncs(t.Context(), last.Add(rest), 10)
+	if err != nil || len(due) != 1 || due[0].SenderUID != r.sender.UID || !next.Equal(last.Add(2*rest)) {
+		t.Fatal(due, next, err)
+	}
+	for _, want := range []bool{true, false} {
+		if mine, err := s.PostponeSync(t.Context(), due[0], last.Add(24*time.Hour)); mine != want || err != nil {
+			t.Error(mine, err)
+		}
+	}
+	if due, _, err := s.DueSyncs(t.Context(), last.Add(rest), 10); err != nil || len(due) > 0 {
+		t.Error(due, err)
+	}
 }

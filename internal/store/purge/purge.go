@@ -260,7 +260,7 @@ func (p *Purge) secrets(ctx context.Context, now time.Time) (busy bool, err erro
 		return busy, err
 	}
 	emptied, err := p.rows.EmptyLog(ctx)
-	p.logged = !emptied
+	p.logged, p.soon = !emptied, p.soon || !emptied
 	return false, err
 }
 
