@@ -38,13 +38,14 @@ type companies struct {
 
 func startCompanies(t *testing.T, engine string, o app.Options, more map[string][]string) *companies {
 	t.Helper()
+	templates := map[string][]carillon.Template{"alpha": {{
+		Name: "alpha_cloudy", Language: "en_US", Category: "UTILITY",
+		Components: []carillon.Component{{Type: content.TypeBody, Text: "Alphatext."}},
+	}}}
 	graph := func(name, number, secret string) *graphtest.Server {
 		s, err := graphtest.New(graphtest.Options{
 			PhoneNumberID: number, WABAID: "2" + number[1:], AccessToken: name + "-provider-token", AppSecret: secret, Loose: true,
-			VerifyToken: name + "-verify-token", Templates: []carillon.Template{{
-				Name: "alpha_cloudy", Language: "en_US", Category: "UTILITY",
-				Components: []carillon.Component{{Type: content.TypeBody, Text: "Alphatext."}},
-			}},
+			VerifyToken: name + "-verify-token", Templates: templates[name],
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -258,6 +258,10 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET /panel/v1/overview/attention"] = panel(call{kind: own})
 	all["GET /panel/v1/overview/first-steps"] = panel(call{kind: own})
 	all["GET /panel/v1/usage"] = panel(call{kind: own})
+	for _, path := range []string{"", "/export", "/prices"} {
+		all["GET /panel/v1/charges"+path] = panel(call{kind: own, query: "by=template"})
+	}
+	all["PUT /panel/v1/charges/prices"] = panel(call{kind: own, body: `{"currency":"EUR","prices":[]}`})
 	all["GET /panel/v1/activity/calls"] = panel(
 		// Filters of Beta's own calls may name Alpha's data: older calls are only Alpha's.
 		call{kind: empty, query: "to=2020-01-01T00:00:00Z"}, call{kind: empty, query: "code=alphacode"},

@@ -343,11 +343,11 @@ func draftsTemplates(t *testing.T, a *assistant) {
 		{map[string]any{"header": map[string]any{}}, `^validation_failed: Required field missing; field: header\.text;`},
 		{
 			map[string]any{"header": map[string]any{"format": "SOUND"}},
-			`field: header\.format; reason: Must be TEXT, IMAGE, VIDEO or DOCUMENT`,
+			`field: header\.format; reason: Must be TEXT, IMAGE, VIDEO, DOCUMENT, LOCATION or PRODUCT`,
 		},
 		{
 			map[string]any{"header": map[string]any{"format": "VIDEO", "text": "A tour"}},
-			`field: header\.text; reason: A media header has no text`,
+			`field: header\.text; reason: A header that is no text has no text`,
 		},
 		{
 			map[string]any{"header": map[string]any{"text": "{{1}} and {{2}}"}},
@@ -366,7 +366,7 @@ func draftsTemplates(t *testing.T, a *assistant) {
 		},
 		{
 			map[string]any{"header": map[string]any{"text": "Hello"}, "buttons": button(map[string]any{"type": "LINK"})},
-			`field: buttons\.0\.type; reason: Must be one of URL, QUICK_REPLY, PHONE_NUMBER`,
+			`field: buttons\.0\.type; reason: Must be one of URL, OTP, QUICK_REPLY, PHONE_NUMBER`,
 		},
 		{map[string]any{"buttons": button(map[string]any{"type": "URL"})}, `Required field missing; field: buttons\.0\.url`},
 		{

@@ -174,6 +174,7 @@ var exceptions = []struct {
 	{"SELECT p.hash FROM knowledge_index AS x JOIN passage AS p", []string{"sorts"}, "the passages of one base, in the background"},
 	{"FROM conversation AS c JOIN contact AS k", []string{"sorts"}, "where few conversations of a company fit"},
 	{"ORDER BY CASE WHEN state = 'resolved' THEN 1 ELSE 0 END, opened_at DESC", []string{"sorts"}, "the conversations of one contact"},
+	{"FROM conversation WHERE company_id || '' = $1", []string{"sorts"}, "the conversations of the contacts with one id"},
 	{"state IN ('queued', 'wrap_up') AND state_at <", []string{"sorts"}, "those in one state that end soon"},
 	{
 		"SELECT state, COUNT(*) FROM conversation WHERE state <> 'resolved'",

@@ -148,7 +148,7 @@ func idsHaveScopes(t *testing.T, r *rig) {
 		!slices.Equal(lines, []identity.Key{identity.User(id)}) {
 		t.Errorf("its lines are %v, %v", lines, err)
 	}
-	if names, err := r.Contacts.NamesByID(t.Context(), ours, []string{id}); err != nil || names[id] == "" {
+	if names, err := r.Contacts.NamesByID(t.Context(), ours, []string{id}); err != nil || names[id] != "@ana.b" {
 		t.Errorf("its name is %v, %v", names, err)
 	}
 	if names, err := r.Contacts.NamesByID(t.Context(), theirs, []string{"US.none"}); err != nil || len(names) > 0 {

@@ -265,11 +265,15 @@ func postedOnce(t *testing.T, r *rig) {
 	if _, _, err := s.Posted(t.Context(), theirs, c.ID, seq); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error("of another company:", err)
 	}
-	x := &chats.Reply{CompanyID: ours, ConversationID: c.ID, Seq: seq}
+	due, err := s.DueReplies(t.Context(), r.now.Add(time.Second), 10, nil)
+	if err != nil || len(due) != 1 || due[0].KeyID != "k" {
+		t.Fatal(due, err)
+	}
+	x := due[0]
 	if ok, err := s.Begin(t.Context(), x, "gone", r.now, r.now.Add(time.Minute)); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	x.State, x.ProviderID = "sent", "wamid.out"
+	x.State, x.ProviderID, x.Attempt = "sent", "wamid.out", 1
 	if risen, err := s.Finish(t.Context(), x, r.now); !risen || err != nil {
 		t.Fatal(risen, err)
 	}

@@ -461,10 +461,10 @@ func (s *Store) OfPerson(ctx context.Context, companyID string, x identity.Ident
 }
 
 // OfUser returns the newest conversation over a messaging channel of the contact with a channel's id, as any of the company's
-// senders sees it; nil if there is none.
+// senders sees it; nil if there is none. The index of the company is avoided: it leads to all of its conversations.
 func (s *Store) OfUser(ctx context.Context, companyID string, user identity.Key) (*Conversation, error) {
 	return db.Find(ctx, s.d, "conversation", scan,
-		"SELECT "+columns+` FROM conversation WHERE company_id = $1 AND channel = 'whatsapp' AND contact_id IN (
+		"SELECT "+columns+` FROM conversation WHERE company_id || '' = $1 AND channel = 'whatsapp' AND contact_id IN (
 		SELECT contact_id FROM contact_identity WHERE company_id = $1 AND value = $2 AND kind = $3)
 		ORDER BY opened_at DESC LIMIT 1`, companyID, user.String(), string(identity.Person))
 }

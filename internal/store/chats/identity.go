@@ -119,7 +119,7 @@ func (s *Contacts) NamesByID(ctx context.Context, companyID string, ids []string
 		if username != "" {
 			username = "@" + username
 		}
-		names[id] = cmp.Or(name, username)
+		names[id] = cmp.Or(name, username, names[id])
 		return err
 	}, `SELECT i.value, c.name, c.username FROM contact_identity AS i JOIN contact AS c ON c.id = i.contact_id
 		WHERE i.company_id = $1 AND i.kind = 'person' AND i.value `+s.d.In(2), companyID, s.d.List(ids))
