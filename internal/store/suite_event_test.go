@@ -55,8 +55,10 @@ func (r *rig) kinds(t *testing.T, company, topic string) (all []string) {
 			V                           int
 			State, Reason, At, Campaign string
 			Previous                    string `json:"previous_state"`
+			Conversation                string `json:"conversation_id"` // of an application's message, in place of a campaign
 		}
-		if err := json.Unmarshal(e.Payload, &p); err != nil || p.V != 1 || p.At == "" || p.Campaign != "spring" || e.At.IsZero() {
+		if err := json.Unmarshal(e.Payload, &p); err != nil || p.V != 1 || p.At == "" || e.At.IsZero() ||
+			p.Campaign != "spring" && p.Conversation == "" {
 			t.Errorf("payload %s: %v", e.Payload, err)
 		}
 		text := e.Kind
