@@ -56,6 +56,9 @@ func (c *Cache[V]) Get(ctx context.Context, key string, load func(ctx context.Co
 	// A load that began before an invalidation must not serve callers that ask after it, so the clock is part of the
 	// key.
 	result := c.flights.DoChan(key+"\x00"+strconv.FormatUint(began, 36), func() (any, error) {
+		if v, ok := c.Peek(key); ok { // loaded since the caller looked
+			return v, nil
+		}
 		loading, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.timeout)
 		defer cancel()
 		v, group, err := load(loading)
