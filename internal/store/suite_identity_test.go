@@ -155,12 +155,14 @@ func idsHaveScopes(t *testing.T, r *rig) {
 		t.Errorf("names of strangers: %v, %v", names, err)
 	}
 	for scope, want := range map[string]bool{"w1": false, "w2": false, "w3": true} {
-		if ids, err := r.Contacts.ForeignIDs(t.Context(), ours, scope, []string{id, "US.none"}); err != nil || ids[id] != want || ids["US.none"] {
+		ids, err := r.Contacts.ForeignIDs(t.Context(), ours, scope, []string{id, "US.none"})
+		if err != nil || ids[id] != want || ids["US.none"] {
 			t.Errorf("of another account than %s: %v, %v", scope, ids, err)
 		}
 	}
 	for company, want := range map[string]bool{ours: true, theirs: true, "nobody": false} {
-		if c, err := r.Chats.OfUser(t.Context(), company, identity.User(id)); err != nil || (c != nil) != want || want && c.CompanyID != company {
+		c, err := r.Chats.OfUser(t.Context(), company, identity.User(id))
+		if err != nil || (c != nil) != want || want && c.CompanyID != company {
 			t.Errorf("the conversation of a person of %s: %v, %v", company, c, err)
 		}
 	}

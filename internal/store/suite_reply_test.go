@@ -236,7 +236,8 @@ func postedOnce(t *testing.T, r *rig) {
 	c, s := r.chatting(t), r.Replies
 	post := func(key, hash string) (*chats.Change, error) {
 		x := &chats.Change{
-			CompanyID: ours, ConversationID: c.ID, ClientID: carillon.NewID(r.now), Posted: &chats.Posted{KeyID: "k", Content: `{"type":"text"}`},
+			CompanyID: ours, ConversationID: c.ID, ClientID: carillon.NewID(r.now),
+			Posted: &chats.Posted{KeyID: "k", Content: `{"type":"text"}`},
 			Edit: func(*chats.Conversation) ([]chats.Turn, error) {
 				return []chats.Turn{{Author: chats.Teammate, Kind: chats.KindText, Text: "Hi", At: r.now}}, nil
 			},
