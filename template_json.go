@@ -144,7 +144,7 @@ func has(rest Members, known map[string]int) bool {
 	return false
 }
 
-//nolint:gochecknoglobals // a cache of what types are
+//nolint:gochecknoglobals // a cache of types
 var memberCache sync.Map // reflect.Type to map[string]int
 
 // membersOf returns the fields of a struct by the names of their JSON members.

@@ -90,7 +90,7 @@ type Receipt struct {
 	UserID     string // the channel's id of the recipient; may be empty
 }
 
-// Charge is what a channel charges for a message, in its words.
+// Charge is the price class of a message, in the channel's words.
 type Charge struct {
 	Type     string // regular, or why it is free
 	Category string // of the price list

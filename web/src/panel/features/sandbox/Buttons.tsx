@@ -5,7 +5,7 @@ import type { PhoneTexts } from "./texts";
 import type { Bubble } from "./types";
 import type { Written } from "./useHandset";
 
-/** safe tells whether an address is one that a browser may open. */
+/** safe reports whether a browser may open an address. */
 export function safe(url: string | undefined): boolean {
   return !!url && /^https?:\/\//i.test(url);
 }
