@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"carillon"
+	"carillon/internal/app"
 	"carillon/internal/base/config"
 	"carillon/internal/store/storetest"
 )
@@ -38,7 +39,7 @@ func TestNodeWhoseClockIsWrongIsNotReady(t *testing.T) {
 		c.DatabaseURL = config.Secret(with(t, address, "search_path", "public,skewed,pg_catalog"))
 		c.MasterKeyFile = storetest.MasterKey(t)
 	})
-	Within(t, "it says that its clock is wrong", func() bool { // a busy database may not tell its time at once
+	app.Within(t, "it says that its clock is wrong", func() bool { // a busy database may not tell its time at once
 		_, err := a.Ready(t.Context())
 		e, ok := errors.AsType[*carillon.Error](err)
 		if !ok || e.Code != carillon.ServiceUnavailable {
