@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon"
 	"carillon/internal/store"
 )
 
@@ -49,14 +50,21 @@ func drained(t *testing.T, o store.Options, notifications, senders int) time.Dur
 	ids := r.senders(senders)
 	work := make(chan int)
 	var callers sync.WaitGroup
-	for range 8 { // few enough that none is refused where the machine is busy
+	for range 8 {
 		callers.Go(func() {
 			for i := range work {
 				numbers := make([]string, 5)
 				for k := range numbers {
 					numbers[k] = fmt.Sprintf("346%07d%d", i, k)
 				}
-				_, err := r.submit(t.Context(), from(ids[i%senders], body("", numbers...)))
+				accept := func() error {
+					_, err := r.submit(t.Context(), from(ids[i%senders], body("", numbers...)))
+					return err
+				}
+				err := accept()
+				for carillon.IsCode(err, carillon.ServiceUnavailable) { // not stored; the caller repeats it
+					err = accept()
+				}
 				if err != nil {
 					t.Error(err)
 				}
