@@ -84,7 +84,7 @@ test("what holds messages back goes before what a check found", () => {
   ).toBe("ready");
 });
 
-test("private addresses are told from public ones", () => {
+test("private addresses are distinguished from public ones", () => {
   const own = ["http://carillon.example.com", "https://localhost", "https://a.localhost", "https://10.1.2.3"];
   own.push(
     "https://192.168.0.4:8443",
