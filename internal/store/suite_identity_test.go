@@ -13,6 +13,7 @@ import (
 	"carillon/internal/base/identity"
 	"carillon/internal/store/chats"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/people"
 )
 
 func identifying() []sentence {
@@ -26,7 +27,8 @@ func identifying() []sentence {
 		{"a number that changes hands takes no history and no replies along", numberPassesOn},
 		{"a contact with another number and another id is the same one, done once or twice", contactBecomesAnother},
 		{"who gets a number is nobody whose other numbers are known", newcomerHasNoOtherLines},
-		{"an id that was replaced leads to nobody", replacedIDIsNobodys},
+		{"a message that was sent before a change is the person's, whose address is the present one", formerIsTheSame},
+		{"who erases a person erases their former addresses, unless they are another's", formerIsErased},
 		{"a person whose contact is deleted meanwhile is a new one", deletedMeanwhile},
 		{"a number that a person gives is theirs unless it is another contact's", numberIsShared},
 		{"what a channel reports of a recipient is kept where it matters", reportsAreLearned},
@@ -293,16 +295,95 @@ func newcomerHasNoOtherLines(t *testing.T, r *rig) {
 	}
 }
 
-func replacedIDIsNobodys(t *testing.T, r *rig) {
-	old, now := personOf("w", "US.1"), personOf("w", "US.2")
-	before := r.meets(t, ours, []identity.Identity{old})
-	if err := r.Contacts.Renew(t.Context(), ours, []identity.Identity{old}, []identity.Identity{now}, r.now); err != nil {
+func formerIsTheSame(t *testing.T, r *rig) {
+	number, id := line("5215512345601"), personOf("w", "US.1")
+	before := r.meets(t, ours, []identity.Identity{number, id}, func(o *chats.Open) { o.Contact.Number = "5215512345601" })
+	changed := r.now
+	r.meets(t, ours, []identity.Identity{number, id}, func(o *chats.Open) {
+		o.Became = []identity.Identity{line("34600111222"), personOf("w", "US.2")}
+		o.Contact.Number, o.Contact.UserID, o.At = "34600111222", "US.2", changed
+	})
+	moved := &chats.Address{Number: "34600111222", UserID: "US.2"}
+	early, late := changed.Add(-time.Second), changed.Add(time.Second)
+	for _, x := range []struct {
+		company string
+		known   []identity.Identity
+		at      time.Time
+		want    *chats.Address
+	}{
+		{ours, []identity.Identity{number, id}, early, moved},
+		{ours, []identity.Identity{line("525512345601")}, early, &chats.Address{Number: "34600111222"}},
+		{ours, []identity.Identity{id}, early, moved},
+		{ours, []identity.Identity{id}, late, moved}, // an id is never another person's
+		{ours, []identity.Identity{number, id}, late, moved},
+		{ours, []identity.Identity{number, personOf("w", "US.2")}, early, moved},
+		{ours, []identity.Identity{number}, late, nil},
+		{ours, []identity.Identity{number}, changed, nil},
+		{ours, []identity.Identity{number}, time.Time{}, nil},
+		{ours, []identity.Identity{number, personOf("w", "US.3")}, late, nil},
+		{ours, []identity.Identity{line("34600111222"), personOf("w", "US.2")}, early, nil},
+		{ours, []identity.Identity{personOf("w2", "US.1")}, early, nil},
+		{theirs, []identity.Identity{number, id}, early, nil},
+		{ours, nil, early, nil},
+	} {
+		if got, err := r.Contacts.Present(t.Context(), x.company, x.known, x.at); err != nil || !cmp.Equal(got, x.want) {
+			t.Errorf("of %s, %v at %s is now %v, not %v: %v", x.company, x.known, x.at, got, x.want, err)
+		}
+	}
+	// A change that another node stores between the look-up and the open makes no second contact.
+	o := &chats.Open{
+		Contact: chats.Contact{ID: carillon.NewID(r.now), CompanyID: ours}, Known: []identity.Identity{id}, At: early, Now: r.now,
+		Conversation: chats.Conversation{ID: carillon.NewID(r.now), Channel: "whatsapp", State: chats.Automated, Language: "en"},
+	}
+	if err := r.Chats.Open(t.Context(), o); !carillon.IsCode(err, carillon.ServiceUnavailable) {
+		t.Errorf("an open by a former id: %v", err)
+	}
+	// A late receipt of a message to the former address teaches nothing.
+	if err := r.Contacts.Learn(t.Context(), ours, []chats.Report{{Number: "5215512345601", Person: &id}}, r.now); err != nil {
 		t.Fatal(err)
 	}
-	if late := r.meets(t, ours, []identity.Identity{old}); late.Contact.ID == before.Contact.ID {
-		t.Error("a message by the old id is the contact's")
+	r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.2")
+	// The number is another person's now. What its former owner wrote is still theirs.
+	owner := r.meets(t, ours, []identity.Identity{number, personOf("w", "US.4")}, func(o *chats.Open) { o.At = late })
+	if owner.Contact.ID == before.Contact.ID {
+		t.Error("who has the number now is its former owner")
 	}
-	r.checkKnown(t, before.Contact.ID, "person w US.2")
+	if got, err := r.Contacts.Present(t.Context(), ours, []identity.Identity{number}, early); err != nil || got == nil || got.Number != "34600111222" {
+		t.Errorf("the former owner is now %v, %v", got, err)
+	}
+	// Two contacts that are joined have the former addresses of both.
+	joined := r.meets(t, ours, []identity.Identity{personOf("w3", "US.5")})
+	r.meets(t, ours, []identity.Identity{personOf("w3", "US.5")}, func(o *chats.Open) { o.Became = []identity.Identity{personOf("w3", "US.6")} })
+	r.meets(t, ours, []identity.Identity{line("34600111222"), personOf("w3", "US.6")})
+	if _, err := r.Contacts.ContactOf(t.Context(), ours, joined.Contact.ID); !carillon.IsCode(err, carillon.NotFound) {
+		t.Fatalf("the contacts are not joined: %v", err)
+	}
+	if got, err := r.Contacts.Present(t.Context(), ours, []identity.Identity{personOf("w3", "US.5")}, early); err != nil ||
+		!cmp.Equal(got, &chats.Address{Number: "34600111222", UserID: "US.6"}) {
+		t.Errorf("the id of the joined contact is now %v, %v", got, err)
+	}
+}
+
+func formerIsErased(t *testing.T, r *rig) {
+	r.meets(t, ours, []identity.Identity{line("34600111222"), personOf("w", "US.1")}, func(o *chats.Open) { o.Contact.Number = "34600111222" })
+	r.meets(t, ours, []identity.Identity{line("34600111222"), personOf("w", "US.1")}, func(o *chats.Open) {
+		o.Became = []identity.Identity{line("34600111333"), personOf("w", "US.2")}
+		o.Contact.Number, o.Contact.UserID, o.At = "34600111333", "US.2", r.now
+	})
+	keys := func() []string {
+		p, err := people.Find(t.Context(), r.DB, ours, people.Query{Number: "34600111333"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Sorted(slices.Values(p.Keys))
+	}
+	if got := keys(); !slices.Equal(got, []string{"34600111222", "34600111333", "US.1", "US.2"}) {
+		t.Errorf("the person is %v", got)
+	}
+	r.meets(t, ours, []identity.Identity{line("34600111222"), personOf("w", "US.3")})
+	if got := keys(); !slices.Equal(got, []string{"34600111333", "US.1", "US.2"}) {
+		t.Errorf("once the number is another's, the person is %v", got)
+	}
 }
 
 func deletedMeanwhile(t *testing.T, r *rig) {
@@ -359,12 +440,12 @@ func contactBecomesAnother(t *testing.T, r *rig) {
 	}
 	r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.10")
 	if err := r.Contacts.Renew(t.Context(), ours, []identity.Identity{personOf("w", "US.10")},
-		[]identity.Identity{personOf("w", "US.11")}, r.now); err != nil {
+		[]identity.Identity{personOf("w", "US.11")}, r.now, r.now); err != nil {
 		t.Fatal(err)
 	}
 	r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.11")
 	if err := r.Contacts.Renew(t.Context(), ours, []identity.Identity{personOf("w", "US.12")},
-		[]identity.Identity{personOf("w", "US.13")}, r.now); err != nil {
+		[]identity.Identity{personOf("w", "US.13")}, r.now, r.now); err != nil {
 		t.Fatal(err)
 	}
 	if c, err := r.Chats.OfPerson(t.Context(), ours, personOf("w", "US.13")); c != nil || err != nil {

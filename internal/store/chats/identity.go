@@ -20,7 +20,8 @@ import (
 //	two contacts known     they are joined if one is known by number only and the other by id only, because the channel names
 //	                       both; otherwise the line moves to the contact with the id: the number has changed hands
 //
-// A line that leaves a contact takes neither history nor reply window with it. Suppressions stay with both.
+// A line that leaves a contact takes neither history nor reply window with it. Suppressions stay with both. Messages sent
+// before a change of identities that arrive after it are the former owner's (former.go).
 
 // lockIdentities serializes transactions on the same identities. SQLite has one writer anyway.
 func lockIdentities(ctx context.Context, tx *db.Tx, opens []*Open) error {
@@ -179,12 +180,14 @@ func (s *Store) claim(ctx context.Context, tx *db.Tx, o *Open) (string, *claimer
 		return "", nil, err
 	}
 	person, line := split(o.Known)
-	contactID := ""
 	if len(o.Became) > 0 {
-		contactID, err = c.became(ctx, o, person, line)
-	} else {
-		contactID, err = c.one(ctx, person, line)
+		contactID, err := c.became(ctx, o, person, line)
+		return contactID, c, err
 	}
+	if former, err := present(ctx, tx, s.d, c.companyID, o.Known, c.owned, o.At); former != nil || err != nil {
+		return "", nil, cmp.Or(err, changed())
+	}
+	contactID, err := c.one(ctx, person, line)
 	return contactID, c, err
 }
 
@@ -386,6 +389,7 @@ func (c *claimer) join(ctx context.Context, a, b string) (string, error) {
 	for _, query := range []string{
 		"UPDATE conversation SET contact_id = $1 WHERE contact_id = $2 AND company_id = $3",
 		"UPDATE contact_identity SET contact_id = $1 WHERE contact_id = $2 AND company_id = $3",
+		"UPDATE contact_former SET contact_id = $1 WHERE contact_id = $2 AND company_id = $3",
 		`UPDATE contact SET name = CASE WHEN contact.name = '' THEN x.name ELSE contact.name END,
 			email = CASE WHEN contact.email = '' THEN x.email ELSE contact.email END,
 			number = CASE WHEN contact.number = '' THEN x.number ELSE contact.number END,

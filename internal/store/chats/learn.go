@@ -45,9 +45,10 @@ func (r *Report) open(companyID string, now time.Time) *Open {
 	return o
 }
 
-// Renew replaces a contact's former identities by its new ones. Nothing is stored for unknown people.
-func (s *Contacts) Renew(ctx context.Context, companyID string, known, became []identity.Identity, now time.Time) error {
-	o := &Open{Contact: Contact{ID: carillon.NewID(now), CompanyID: companyID}, Known: known, Became: became, Now: now}
+// Renew replaces a contact's former identities by its new ones, which it has had since an instant. Nothing is stored for
+// unknown people.
+func (s *Contacts) Renew(ctx context.Context, companyID string, known, became []identity.Identity, at, now time.Time) error {
+	o := &Open{Contact: Contact{ID: carillon.NewID(now), CompanyID: companyID}, Known: known, Became: became, At: at, Now: now}
 	if person, _ := split(became); person != nil {
 		o.Contact.UserID = person.Key.String()
 	}
@@ -62,7 +63,10 @@ func (s *Contacts) Renew(ctx context.Context, companyID string, known, became []
 		if _, err := touchContact(ctx, tx, id, o.Contact, now); err != nil {
 			return err
 		}
-		return claims.give(ctx, id, became...)
+		if err := claims.give(ctx, id, became...); err != nil {
+			return err
+		}
+		return claims.remember(ctx, id, o)
 	}), "renew a contact")
 }
 
@@ -80,7 +84,14 @@ func (s *Contacts) Learn(ctx context.Context, companyID string, reports []Report
 	if err != nil {
 		return err
 	}
+	formers, err := formersOf(ctx, s.d, s.d, companyID, all)
+	if err != nil {
+		return err
+	}
 	for i, o := range opens {
+		if slices.ContainsFunc(o.Known, func(x identity.Identity) bool { return known[x] == "" && formers[x].contactID != "" }) {
+			continue // a late report of a message to an address that has been given up
+		}
 		of := map[string]bool{} // contact ids; empty for none
 		for _, x := range slices.Concat(o.Known, o.shared()) {
 			of[known[x]] = true

@@ -25,6 +25,8 @@ type Open struct {
 	// Keep is the time for which a resolved conversation can be reopened.
 	Keep time.Duration
 	Now  time.Time
+	// At is the time when the person wrote the message; zero if it is unknown or not a message. It precedes Now.
+	At time.Time
 
 	// Known are identities of the contact: a line or a channel's id of a person, or both if the channel says that they
 	// are the same person's. Without it the contact is a widget's, found by its visitor id.
@@ -120,7 +122,10 @@ func (s *Store) contactOf(ctx context.Context, tx *db.Tx, o *Open) (*Contact, er
 	case contact == nil: // deleted meanwhile, together with its identities
 		return s.contactOf(ctx, tx, o)
 	}
-	return contact, claims.give(ctx, contact.ID, present...)
+	if err := claims.give(ctx, contact.ID, present...); err != nil {
+		return nil, err
+	}
+	return contact, claims.remember(ctx, contact.ID, o)
 }
 
 // visitorFor returns the visitor id of a new contact: its number, by which programs before schema 37 find it, or else

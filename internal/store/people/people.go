@@ -88,6 +88,8 @@ func (p *Person) follow(ctx context.Context, d *db.DB) error {
 	p.Contacts = union(p.Contacts, contacts)
 	keys, err := texts(ctx, d, "SELECT value FROM contact_identity "+
 		"WHERE company_id = $1 AND kind IN ('line', 'person') AND contact_id "+d.In(2)+
+		" UNION SELECT value FROM contact_former AS f WHERE company_id = $1 AND contact_id "+d.In(2)+
+		" AND NOT EXISTS (SELECT 1 FROM contact_identity AS i WHERE i.company_id = f.company_id AND i.value = f.value)"+
 		" UNION SELECT user_id FROM contact WHERE company_id = $1 AND user_id <> '' AND id "+d.In(2)+
 		" UNION SELECT number FROM contact WHERE company_id = $1 AND number <> '' AND visitor_id LIKE 'tel:%' AND id "+d.In(2),
 		p.CompanyID, d.List(p.Contacts))

@@ -86,6 +86,7 @@ func Places() []Place {
 		{Table: "call_transfer", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id sender"},
 		{Table: "conversation", Where: company + "id IN {list}", Of: conversations, Hidden: "company_id assignee undo replied_by"},
 		{Table: "contact_identity", Where: company + "contact_id IN {list}", Of: contacts, With: "contact", Hidden: "company_id"},
+		{Table: "contact_former", Where: company + "contact_id IN {list}", Of: contacts, With: "contact", Hidden: "company_id"},
 		{Table: "contact", Where: company + "id IN {list}", Of: contacts, Hidden: "company_id"},
 		{Table: "incoming_call", Where: company + "number IN {list}", Of: keys, Hidden: "company_id sender node"},
 		{Table: "inbound_message", Where: company + "number IN {list}", Of: keys, Hidden: "company_id sender_uid"},

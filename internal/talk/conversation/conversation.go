@@ -167,6 +167,7 @@ type Start struct {
 	Known    []identity.Identity // replaces widget and visitor ID; see chats.Open, also for Became and Shared
 	Became   []identity.Identity
 	Shared   string
+	At       time.Time // of the message; see chats.Open
 	Channel  string
 	AgentID  string // empty: a teammate or a flow answers
 	Language string
@@ -180,7 +181,7 @@ func (s *Conversations) Open(ctx context.Context, in Start) (*chats.Conversation
 	now := s.now()
 	in.Contact.ID = carillon.NewID(now)
 	o := &chats.Open{
-		Contact: in.Contact, Known: in.Known, Became: in.Became, Shared: in.Shared,
+		Contact: in.Contact, Known: in.Known, Became: in.Became, Shared: in.Shared, At: in.At,
 		Anew: in.Anew, Always: in.Always, Keep: keepResolved, Now: now,
 		Conversation: chats.Conversation{
 			ID: carillon.NewID(now), Channel: in.Channel, WidgetID: in.Contact.WidgetID, AgentID: in.AgentID,

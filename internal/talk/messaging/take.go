@@ -139,9 +139,9 @@ func (m *Messaging) take(ctx context.Context, x *chats.Inbound, in *provider.Inb
 	}
 	known := m.known(s, in.From, in.UserID)
 	if in.Kind == provider.InboundIdentity { // nothing to show in a conversation
-		return applied, m.o.Contacts.Renew(ctx, s.CompanyID, known, m.known(s, in.Became.Number, in.Became.UserID), m.now())
+		return applied, m.o.Contacts.Renew(ctx, s.CompanyID, known, m.known(s, in.Became.Number, in.Became.UserID), in.At, m.now())
 	}
-	lines, err := m.o.Contacts.LinesOf(ctx, s.CompanyID, known)
+	lines, err := m.lines(ctx, s, in)
 	if err != nil {
 		return failed, err
 	}
@@ -179,6 +179,28 @@ func (m *Messaging) take(ctx context.Context, x *chats.Inbound, in *provider.Inb
 		poke(m.said)
 	}
 	return m.become(ctx, &taking{in, s, identity.Of(in.Person()), c, to, bound, x.Tries+1 >= fileTries})
+}
+
+// lines returns the addresses of a message's author. A message that was sent from an address that the author has given up
+// since gets the present one: by now somebody else may have the former one.
+func (m *Messaging) lines(ctx context.Context, s *carillon.Sender, in *provider.Inbound) ([]identity.Key, error) {
+	known := m.known(s, in.From, in.UserID)
+	var former []identity.Key
+	if in.Became == nil && in.Group == "" {
+		a, err := m.o.Contacts.Present(ctx, s.CompanyID, known, in.At)
+		if err != nil {
+			return nil, err
+		}
+		if a != nil {
+			for _, x := range known {
+				former = append(former, x.Key)
+			}
+			in.From, in.UserID = a.Number, a.UserID
+			known = m.known(s, in.From, in.UserID)
+		}
+	}
+	lines, err := m.o.Contacts.LinesOf(ctx, s.CompanyID, known)
+	return append(lines, former...), err // a notification to the former address may be answered
 }
 
 // eventNames maps actions of a person other than writing to events of the conversation.
@@ -263,7 +285,7 @@ func (m *Messaging) open(ctx context.Context, s *carillon.Sender, in *provider.I
 	}
 	start := conversation.Start{
 		Channel: "whatsapp", AgentID: agentID, Language: cmp.Or(language, "en"),
-		Known: m.known(s, in.From, in.UserID), Shared: in.Shared,
+		Known: m.known(s, in.From, in.UserID), Shared: in.Shared, At: in.At,
 		Contact: chats.Contact{
 			CompanyID: s.CompanyID, Number: in.From, UserID: in.UserID, Username: in.Username, Name: in.Name, Language: language,
 		},
