@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"carillon"
@@ -19,6 +20,7 @@ type delivery struct {
 	reply     *provider.ReplyRef // for a reply; nil for a message
 	senderUID int64
 	number    string
+	charge    provider.Charge // of the message, once it is delivered
 	accepted  time.Time
 	at        time.Time // time of the next receipt: its due time, or later after a failure
 }
@@ -27,9 +29,13 @@ func (d *delivery) due() time.Time { return d.accepted.Add(d.plan.steps[d.next].
 
 func (d *delivery) receipt() provider.Receipt {
 	s := d.plan.steps[d.next]
-	return provider.Receipt{
+	r := provider.Receipt{
 		Ref: d.ref, SenderUID: d.senderUID, ProviderID: providerID(d.ref), State: s.state, At: d.due(), Reason: s.reason,
 	}
+	if s.state == carillon.StateDelivered || s.state == carillon.StateRead {
+		r.Charge = d.charge
+	}
+	return r
 }
 
 func (d *delivery) replyReceipt() provider.ReplyReceipt {
@@ -44,6 +50,9 @@ func providerID(r fmt.Stringer) string { return "sandbox." + r.String() }
 // with a slow outcome; if ctx ends in the meantime, the outcome is unknown.
 func (c *Channel) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgoing) provider.Outcome {
 	d := delivery{plan: c.plans.plan(m.Number), ref: m.Ref, senderUID: s.UID, number: cmp.Or(m.Number, m.UserID)}
+	if m.Template != nil {
+		d.charge = provider.Charge{Type: "regular", Category: strings.ToLower(m.Template.Category)}
+	}
 	return c.accept(ctx, d, m.Ref.Attempt, m.Ref, c.to.Receipts != nil)
 }
 
