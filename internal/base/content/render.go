@@ -55,11 +55,7 @@ func render(components []carillon.Component, s *carillon.Shape, c *provider.Cont
 		case TypeHeader:
 			r.Header = replaceMarkers(part.Text, func(string) string { return c.HeaderText })
 		case TypeBody:
-			text := part.Text
-			if s.Code && !strings.Contains(text, opening) {
-				text = codeBody(language, part.AddSecurityRecommendation)
-			}
-			r.Body = replaceMarkers(text, func(name string) string {
+			r.Body = replaceMarkers(textOf(part, s, language), func(name string) string {
 				if i := slices.Index(s.Markers, name); i >= 0 && i < len(c.Body) {
 					return c.Body[i]
 				}
@@ -83,6 +79,23 @@ func render(components []carillon.Component, s *carillon.Shape, c *provider.Cont
 		}
 	}
 	return r
+}
+
+func textOf(body *carillon.Component, s *carillon.Shape, language string) string {
+	if s != nil && s.Code && !strings.Contains(body.Text, opening) {
+		return codeBody(language, body.AddSecurityRecommendation)
+	}
+	return body.Text
+}
+
+// BodyText returns the text of a template's body with its markers. The channel writes that of a one-time code.
+func BodyText(t *carillon.Template) string {
+	for i := range t.Components {
+		if strings.EqualFold(t.Components[i].Type, TypeBody) {
+			return textOf(&t.Components[i], t.Shape, t.Language)
+		}
+	}
+	return ""
 }
 
 func renderButtons(buttons []carillon.Button, s *carillon.Shape, c *provider.Content, language string) []RenderedButton {

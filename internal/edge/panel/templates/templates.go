@@ -70,20 +70,15 @@ type templateRow struct {
 }
 
 func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
-	row := templateRow{
+	return templateRow{
 		ID: t.ID, ProviderID: t.ProviderID, Name: t.Name, Language: t.Language, Status: t.Status, Reason: t.Reason, Category: t.Category,
 		Sender: s.ID, Number: s.Number, Provider: s.Provider, ParameterFormat: t.ParameterFormat, Components: t.Components,
 		Variables: content.Keys(t.Shape),
 		CreatedAt: carillon.FormatTime(t.CreatedAt), UpdatedAt: carillon.FormatTime(t.UpdatedAt),
 		Version:     strconv.FormatInt(t.UpdatedAt.UnixMilli(), 10),
 		Unsupported: content.Unsupported(t), Quality: t.Report.Quality, CategoryChange: catalog.ComingCategory(t),
+		Body: content.BodyText(t),
 	}
-	for _, c := range t.Components {
-		if c.Type == content.TypeBody {
-			row.Body = c.Text
-		}
-	}
-	return row
 }
 
 // list responds with the templates of all senders of the company. It is not paginated, because a company has few.
