@@ -302,8 +302,10 @@ describe("templates", () => {
   it("are one-time codes, which stay hidden, and carousels", async (t) => {
     const p = await open(t, company, "/templates/new");
     const preview = p.getByRole("figure", { name: "Preview" });
+    await p.getByLabel("Name", { exact: true }).focus();
+    await p.getByText("Authentication", { exact: true }).click(); // a fault at the empty name would move it away
+    assert.equal(await p.getByText("Required").count(), 0);
     await p.getByLabel("Name", { exact: true }).fill("door_code");
-    await p.getByText("Authentication", { exact: true }).click();
     assert.equal(await p.getByRole("textbox", { name: "Text", exact: true }).count(), 0, "the channel writes it");
     await preview.getByText("is your verification code").waitFor();
     await p.getByLabel("Minutes until the code expires").fill("95");

@@ -145,7 +145,6 @@ export function ButtonsField({
               disabled={!!labels[b.type]}
               description={labels[b.type] ? t.labelFixed : undefined}
               error={error(at + "text")}
-              onBlur={() => left(at + "text")}
               onChange={(e) => set(i, { text: e.currentTarget.value })}
               rightSection={<Counter text={b.text} most={limits.button} />}
               rightSectionWidth={64}
@@ -181,7 +180,6 @@ export function ButtonsField({
                 value={b.sample}
                 maxLength={40}
                 error={error(at + "sample")}
-                onBlur={() => left(at + "sample")}
                 onChange={(e) => set(i, { sample: e.currentTarget.value })}
               />
             )}
@@ -193,7 +191,6 @@ export function ButtonsField({
                 value={b.flow}
                 maxLength={100}
                 error={error(at + "flow")}
-                onBlur={() => left(at + "flow")}
                 onChange={(e) => set(i, { flow: e.currentTarget.value })}
               />
             )}
@@ -205,7 +202,6 @@ export function ButtonsField({
                 value={b.phone}
                 maxLength={30}
                 error={error(at + "phone")}
-                onBlur={() => left(at + "phone")}
                 onChange={(e) => set(i, { phone: e.currentTarget.value })}
               />
             )}

@@ -11,13 +11,12 @@ interface Props {
   code: FormCode;
   change: (to: Partial<FormCode>) => void;
   error: (field: string) => ReactNode;
-  left: (field: string) => void;
 }
 
 const methods: CodeMethod[] = ["COPY_CODE", "ONE_TAP", "ZERO_TAP"];
 
 /** CodeFields are the choices of a one-time code. Its words are the channel's own, in the language of the template. */
-export function CodeFields({ code, change, error, left }: Props) {
+export function CodeFields({ code, change, error }: Props) {
   const t = useTexts(editorTexts);
   return (
     <div className="templates-code" role="group" aria-label={t.code_}>
@@ -48,7 +47,6 @@ export function CodeFields({ code, change, error, left }: Props) {
         allowNegative={false}
         max={999}
         error={error("code.minutes")}
-        onBlur={() => left("code.minutes")}
         onChange={(v) => change({ minutes: String(v) })}
       />
       <TextInput
@@ -66,7 +64,7 @@ export function CodeFields({ code, change, error, left }: Props) {
         rightSectionWidth={64}
         rightSectionPointerEvents="none"
       />
-      {code.method !== "COPY_CODE" && <Apps code={code} change={change} error={error} left={left} />}
+      {code.method !== "COPY_CODE" && <Apps code={code} change={change} error={error} />}
       {code.method === "ZERO_TAP" && (
         <Checkbox
           label={t.codeTerms}
@@ -79,7 +77,7 @@ export function CodeFields({ code, change, error, left }: Props) {
   );
 }
 
-function Apps({ code, change, error, left }: Props) {
+function Apps({ code, change, error }: Props) {
   const t = useTexts(editorTexts);
   const set = (i: number, to: Partial<FormCode["apps"][number]>) =>
     change({ apps: code.apps.map((a, n) => (n === i ? { ...a, ...to } : a)) });
@@ -96,7 +94,6 @@ function Apps({ code, change, error, left }: Props) {
             value={a.name}
             maxLength={230}
             error={error(`code.apps.${i}.name`)}
-            onBlur={() => left(`code.apps.${i}.name`)}
             onChange={(e) => set(i, { name: e.currentTarget.value })}
           />
           <TextInput
@@ -106,7 +103,6 @@ function Apps({ code, change, error, left }: Props) {
             value={a.hash}
             maxLength={20}
             error={error(`code.apps.${i}.hash`)}
-            onBlur={() => left(`code.apps.${i}.hash`)}
             onChange={(e) => set(i, { hash: e.currentTarget.value })}
           />
           <Tooltip label={t.removeButton}>

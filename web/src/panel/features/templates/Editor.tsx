@@ -75,12 +75,8 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
   const error = (field: string): ReactNode => {
     if (said?.field === field) return said.text;
     const p = problems[field];
-    if (
-      !p ||
-      (p.rule === "required" && !tried && !left.has(field)) ||
-      (p.rule === "open" && !tried && !left.has(field))
-    )
-      return undefined;
+    // A fault shown when a field is left would move what the click is about to hit.
+    if (!p || (!tried && (p.rule === "required" || (p.rule === "open" && !left.has(field))))) return undefined;
     return ruleText(t, p);
   };
   const wrong = Object.keys(problems).length;
@@ -189,7 +185,6 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
         value={form.footer}
         maxLength={120}
         error={error("footer")}
-        onBlur={() => leave("footer")}
         onChange={(e) => set({ footer: e.currentTarget.value })}
         rightSection={<Counter text={form.footer} most={limits.footer} />}
         rightSectionWidth={64}
@@ -206,7 +201,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
         <div className="templates-kept">
           <Note tone={before.mark !== (version?.version ?? "") ? "warn" : undefined}>
             <p>
-              {t.keptText} <Ago at={before.at} />. {before.mark !== (version?.version ?? "") && t.keptOld}{" "}
+              {t.keptText} (<Ago at={before.at} />). {before.mark !== (version?.version ?? "") && t.keptOld}{" "}
               <button type="button" className="templates-link-button" onClick={startOver}>
                 {t.startOver}
               </button>
@@ -273,7 +268,6 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
                 value={form.name}
                 maxLength={520}
                 error={error("name")}
-                onBlur={() => leave("name")}
                 onChange={(e) => set({ name: e.currentTarget.value.toLowerCase().replace(/[\s-]+/g, "_") })}
               />
               <Select
@@ -287,7 +281,6 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
                 data={choices(language, form.language)}
                 value={form.language || null}
                 error={error("language")}
-                onBlur={() => leave("language")}
                 onChange={(v) => set({ language: v ?? "" })}
                 maxDropdownHeight={300}
               />
@@ -306,12 +299,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
               <p className="templates-help small muted">{t[`${form.category as "UTILITY"}_help`]}</p>
             </div>
             {isCode(form) ? (
-              <CodeFields
-                code={form.code}
-                change={(to) => set({ code: { ...form.code, ...to } })}
-                error={error}
-                left={leave}
-              />
+              <CodeFields code={form.code} change={(to) => set({ code: { ...form.code, ...to } })} error={error} />
             ) : (
               words
             )}

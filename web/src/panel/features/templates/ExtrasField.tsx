@@ -48,7 +48,6 @@ export function ExtrasField({ form, set, error, left, handle }: Props) {
             value={form.offer.text}
             maxLength={40}
             error={error("offer.text")}
-            onBlur={() => left("offer.text")}
             onChange={(e) => set({ offer: { ...form.offer, text: e.currentTarget.value } })}
             rightSection={<Counter text={form.offer.text} most={limits.offer} />}
             rightSectionWidth={64}

@@ -361,7 +361,7 @@ function Button({ button: b, suffix, sample }: { button: TemplateButton; suffix?
       ? b.otp_type?.toUpperCase() === "ONE_TAP"
         ? t.autofill
         : t.copyCode
-      : ((t as Record<string, string>)[`label_${b.type}`] ?? b.type));
+      : ((t as Record<string, string>)[`label_${b.type}`] ?? t.button));
   return (
     <span className="preview-button" title={about}>
       <Icon size={16} stroke={1.8} aria-hidden="true" />

@@ -155,7 +155,7 @@ function useColumns(several: boolean): Column<TemplateRow>[] {
     {
       id: "language",
       label: t.language,
-      width: 170,
+      width: 150,
       from: "tablet",
       by: name,
       cell: (x) => <span title={`${name(x)} (${x.language})`}>{name(x)}</span>,
@@ -163,7 +163,7 @@ function useColumns(several: boolean): Column<TemplateRow>[] {
     {
       id: "body",
       label: t.part_body,
-      width: "28%",
+      width: "22%",
       from: "desktop",
       cell: (x) => (
         <span className="small muted" dir="auto" title={x.body}>
@@ -178,7 +178,7 @@ function useColumns(several: boolean): Column<TemplateRow>[] {
       by: (x) => statuses.indexOf(x.status),
       cell: (x) => (x.unsupported?.length ? <Unsupported parts={x.unsupported} /> : <State status={x.status} />),
     },
-    { id: "category", label: t.category, width: 134, from: "tablet", by: category, cell: category },
+    { id: "category", label: t.category, width: 128, from: "tablet", by: category, cell: category },
     {
       id: "sender",
       label: t.sender,
@@ -190,7 +190,7 @@ function useColumns(several: boolean): Column<TemplateRow>[] {
     {
       id: "changed",
       label: t.changed,
-      width: 128,
+      width: 112,
       from: "tablet",
       by: (x) => x.updated_at,
       cell: (x) => <Ago at={x.updated_at} />,

@@ -38,7 +38,7 @@ export function Charges() {
     <Card
       title={t.charges}
       actions={
-        <>
+        <div className="usage-actions">
           {can && (
             <Button variant="default" size="xs" leftSection={<IconCoins size={14} />} onClick={() => setEditing(true)}>
               {t.prices}
@@ -54,7 +54,7 @@ export function Charges() {
           >
             {t.csv}
           </Button>
-        </>
+        </div>
       }
     >
       <div className="usage-charges">
