@@ -188,7 +188,9 @@ func (p *parts) wireAccounts(a *App) (err error) {
 func (p *parts) wireEvents(a *App) {
 	host, _ := os.Hostname()
 	o := queue.Options{Log: a.log, Name: host}
-	p.whatsapp = whatsapp.New(whatsapp.Options{Egress: egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate})})
+	p.whatsapp = whatsapp.New(whatsapp.Options{
+		Egress: egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, MaxBody: -1, Timeout: 30 * time.Second}),
+	})
 	a.onClose(p.whatsapp.CloseIdleConnections)
 	p.bus = realtime.NewBus(a.store.DB, a.log)
 	var others func(kind string, items ...realtime.Item)

@@ -40,8 +40,8 @@ func (t tools) media(s *sdk.Server, key *client.Key, files bool) {
 	const name, title = "upload_media", "Upload a file for messages"
 	const what = "Keeps a picture (PNG, JPEG, GIF; at most 5 MB), a film (MP4; 16 MB) or a document (PDF, DOCX, XLSX, PPTX; 100 MB) " +
 		"and returns its url, which goes into values of send_message " +
-		"as header_image, header_video or header_document. Everybody who has the url can read the file, for 30 days. It is no sample " +
-		"for create_template: that is a handle, which the channel gives."
+		"as header_image, header_video or header_document. Everybody who has the url can read the file, for 30 days. It can be a sample " +
+		"for create_template too."
 	if files {
 		add(s, adds, name, title, what, func(ctx context.Context, in fileInput) (any, error) {
 			switch {

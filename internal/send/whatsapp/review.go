@@ -69,6 +69,9 @@ func (c *Client) Submit(ctx context.Context, s *carillon.Sender, t *carillon.Tem
 func (c *Client) create(
 	ctx context.Context, a *account, t *carillon.Template, components []carillon.Component,
 ) (string, carillon.TemplateStatus, error) {
+	if err := c.uploadSamples(ctx, a, components, "components"); err != nil {
+		return "", "", err
+	}
 	var made node
 	err := c.manage(ctx, a, request{
 		method: http.MethodPost, path: a.wabaID + "/message_templates",
@@ -112,6 +115,9 @@ func (c *Client) adopt(
 func (c *Client) edit(
 	ctx context.Context, a *account, t *carillon.Template, known node, components []carillon.Component,
 ) (string, carillon.TemplateStatus, error) {
+	if err := c.uploadSamples(ctx, a, components, "components"); err != nil {
+		return "", "", err
+	}
 	body := reviewBody{SendTTL: t.SendTTL, Components: components}
 	if known.Status != "APPROVED" {
 		body.Category, body.ParameterFormat = t.Category, t.ParameterFormat

@@ -22,7 +22,7 @@ type reviewBody struct {
 }
 
 // reviewComponents returns a template's components as the reviewer requires them: with a sample for each variable, by
-// default the variable's name. A media header needs the handle of a sample that was uploaded to the channel.
+// default the variable's name. A media header needs a sample file.
 func reviewComponents(t *carillon.Template) ([]carillon.Component, error) {
 	shape, err := content.ShapeOf(t)
 	if err != nil {
@@ -113,10 +113,7 @@ func reviewCode(t *carillon.Template) []carillon.Component {
 func checkHandle(e *carillon.ComponentExample, field string) error {
 	if e == nil || len(e.HeaderHandle) == 0 || e.HeaderHandle[0] == "" {
 		return carillon.Invalid(field, "The channel reviews a media header by a sample; give header_handle, "+
-			"the handle of a sample file uploaded to the channel")
-	}
-	if strings.Contains(e.HeaderHandle[0], "://") {
-		return carillon.Invalid(field, "header_handle must be the handle that the channel gave for an uploaded sample file, not an address")
+			"the https address of a sample file or the handle of one uploaded to the channel")
 	}
 	return nil
 }

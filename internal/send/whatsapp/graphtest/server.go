@@ -51,6 +51,7 @@ type Server struct {
 	templates
 	replies
 	account
+	uploads
 }
 
 // New starts a server. Close ends it.
@@ -60,7 +61,7 @@ func New(o Options) (*Server, error) {
 	o.AccessToken = cmp.Or(o.AccessToken, "provider-token")
 	o.AppSecret = cmp.Or(o.AppSecret, "provider-app-secret")
 	o.VerifyToken = cmp.Or(o.VerifyToken, "provider-verify-token")
-	s := &Server{o: o, stop: make(chan struct{}), record: newRecord(), account: newAccount(o)}
+	s := &Server{o: o, stop: make(chan struct{}), record: newRecord(), account: newAccount(o), uploads: newUploads()}
 	s.templates.autoApprove = o.AutoApprove
 	if err := s.templates.declare(o.Templates); err != nil {
 		return nil, err
@@ -115,7 +116,8 @@ func (s *Server) routes() http.Handler {
 		"POST " + apps:                                s.account.subscribe,
 		"GET " + root + "{id}":                        s.node,
 		"GET /files/{id}/{n}":                         s.file,
-		"POST " + root + "{id}":                       s.templates.edit,
+		"POST " + root + "{id}":                       s.change,
+		"POST " + root + "{app}/uploads":              s.beginUpload,
 		root + "{path...}": func(_ http.ResponseWriter, r *http.Request, _ []byte) *Error {
 			return noObject(r.PathValue("path"))
 		},
@@ -153,9 +155,9 @@ func (s *Server) admit(r *http.Request) *Error {
 	switch {
 	case s.Account().Expired:
 		return &Error{HTTP: 401, Code: 190, Subcode: 463, Message: "Error validating access token: the session has expired"}
-	case r.Header.Get("Authorization") != "Bearer "+s.o.AccessToken:
+	case r.Header.Get("Authorization") != "Bearer "+s.o.AccessToken && !(isUpload(r) && r.Header.Get("Authorization") == "OAuth "+s.o.AccessToken):
 		return &Error{HTTP: 401, Code: 190, Message: "Invalid OAuth access token"}
-	case r.Method == http.MethodPost && r.Header.Get("Content-Type") != "application/json":
+	case r.Method == http.MethodPost && r.Header.Get("Content-Type") != "application/json" && !isUpload(r):
 		return invalid("The body must be application/json")
 	case r.Header.Get("Idempotency-Key") != "" || r.Header.Get("X-Idempotency-Key") != "":
 		return invalid("A request carries no key of idempotency")
