@@ -208,6 +208,9 @@ func (m *Messaging) turn(ctx context.Context, companyID, conversationID string, 
 		return nil, "", err
 	}
 	t := &turns[0]
+	if id, of := strings.CutPrefix(t.ClientID, string(chats.Teammate)+":"); of && t.Extra.PhoneApp {
+		return t, id, nil
+	}
 	if id, of := strings.CutPrefix(t.ClientID, string(chats.Visitor)+":"); of {
 		if strings.HasPrefix(id, "sha256.") { // our own, for a message that the channel did not name
 			id = ""
