@@ -109,7 +109,7 @@ func (s *Past) append(ctx context.Context, tx *db.Tx, b *PastBuild, c *Conversat
 			fileAt = db.Millis(r.At)
 		}
 		n, err := tx.Exec(ctx, `UPDATE past_message SET conversation_id = $4, seq = $5, file_at = $6,
-			content = CASE WHEN $6 > 0 OR absent THEN content ELSE '' END
+			content = CASE WHEN CAST($6 AS BIGINT) > 0 OR absent THEN content ELSE '' END
 			WHERE sender_uid = $1 AND provider_id = $2 AND company_id = $3 AND conversation_id = '' AND content = $7`,
 			b.SenderUID, r.ProviderID, c.CompanyID, c.ID, turns[i].Seq, fileAt, r.Content)
 		if err != nil {

@@ -12,7 +12,7 @@ CREATE TABLE past_part (
   PRIMARY KEY (sender_uid, digest)
 ){hot};
 CREATE INDEX past_part_due ON past_part (sender_uid, received_at) WHERE due_at > 0;
-CREATE INDEX past_part_company ON past_part (company_id);
+CREATE INDEX past_part_company ON past_part (company_id, sender_uid, digest);
 CREATE INDEX past_part_age ON past_part (received_at);
 
 -- Messages of the history. number is the person's, or the channel's id of the person. A message waits until it is a turn of a

@@ -450,6 +450,7 @@ func TestAnUnreadablePartIsGivenUp(t *testing.T) {
 		r.take(r.graph.HistoryBody(2, 1, 100, graphtest.Thread{ID: ana, Messages: []graphtest.Inbound{said(ana, "wamid.1", "Hi", 1, "READ")}}))
 		r.until("it is given up", func() bool {
 			r.pass(time.Minute)
+			r.history.Deposed() // wakes it
 			return strings.Contains(r.log.String(), "give up a part")
 		})
 		r.idle()
