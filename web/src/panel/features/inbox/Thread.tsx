@@ -414,8 +414,8 @@ function Bubble({ turn, first, t, language, me, name, times, sent }: BubbleProps
         : turn.phone_app
           ? t.phoneApp
           : turn.account_id === me
-          ? t.you
-          : turn.name || t.someone;
+            ? t.you
+            : turn.name || t.someone;
   return (
     <div
       className="inbox-turn"

@@ -66,7 +66,12 @@ export function CheckCard({
       {!report ? (
         <Rows n={2} />
       ) : report.checked_at ? (
-        <Findings report={report} waba={waba} busy={busy} subscribe={can ? () => void run(() => subscribe(id)) : undefined} />
+        <Findings
+          report={report}
+          waba={waba}
+          busy={busy}
+          subscribe={can ? () => void run(() => subscribe(id)) : undefined}
+        />
       ) : (
         <p className="muted flat" role="status">
           {busy ? t.asking : t.none}

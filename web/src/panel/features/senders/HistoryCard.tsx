@@ -50,12 +50,22 @@ export function HistoryCard({ id, state }: { id: string; state: SenderState | un
             <p className="small muted flat">{t.once}</p>
             <div className="row" style={{ flexWrap: "wrap", gap: 8 }}>
               {!h?.contacts_asked_at && (
-                <Button variant="default" size="compact-sm" loading={busy === "contacts"} onClick={() => void ask(true)}>
+                <Button
+                  variant="default"
+                  size="compact-sm"
+                  loading={busy === "contacts"}
+                  onClick={() => void ask(true)}
+                >
                   {t.askContacts}
                 </Button>
               )}
               {!h?.asked_at && (
-                <Button variant="default" size="compact-sm" loading={busy === "history"} onClick={() => void ask(false)}>
+                <Button
+                  variant="default"
+                  size="compact-sm"
+                  loading={busy === "history"}
+                  onClick={() => void ask(false)}
+                >
                   {t.askHistory}
                 </Button>
               )}

@@ -164,8 +164,10 @@ export const texts = {
   event_DISABLED_UPDATE: "Account disabled",
   event_ACCOUNT_VIOLATION: "Policy violation",
   event_ACCOUNT_RESTRICTION: "Account restricted",
-  event_PARTNER_REMOVED: "The number was disconnected in the WhatsApp Business app. Connect it again in the app to use it here",
-  event_ACCOUNT_OFFBOARDED: "The account was disconnected from the Cloud API, and the number works only in the WhatsApp Business app",
+  event_PARTNER_REMOVED:
+    "The number was disconnected in the WhatsApp Business app. Connect it again in the app to use it here",
+  event_ACCOUNT_OFFBOARDED:
+    "The account was disconnected from the Cloud API, and the number works only in the WhatsApp Business app",
   event_ACCOUNT_RECONNECTED: "The account was connected to the Cloud API again",
   asOf: "as of {ago}",
   notKnown: "Unknown",
@@ -305,28 +307,34 @@ export const checkTexts = {
   do_callback_elsewhere: "To get them here, enter this page's callback URL at Meta.",
   item_templates: "Templates",
   templates_misclassified: "Meta limits sending, because templates had the wrong category.",
-  do_templates_misclassified: "Correct the categories of your templates, and appeal in WhatsApp Manager. Messages wait until then.",
+  do_templates_misclassified:
+    "Correct the categories of your templates, and appeal in WhatsApp Manager. Messages wait until then.",
   coexistence: "The number is also in use in the WhatsApp Business app, which registers it. It needs no PIN here.",
   register: "Register the number",
   registerAbout: "The number can send and receive after its registration with the Cloud API.",
   registeredDone: "Number registered",
   pin: "PIN",
-  pinHelp: "Six digits. If the number has a PIN for two-step verification, enter that one; otherwise this becomes it. Write it down: it isn't stored here.",
+  pinHelp:
+    "Six digits. If the number has a PIN for two-step verification, enter that one; otherwise this becomes it. Write it down: it isn't stored here.",
   pinTitle: "Two-step verification",
   pinAbout: "Meta asks for this PIN when the number is registered again. It isn't stored here.",
   pinNew: "Six digits. It replaces the current PIN. Write it down.",
   pinChange: "Change PIN",
   pinChanged: "PIN changed",
   pinDigits: "Enter six digits.",
-  refused_pin_wrong: "This isn't the number's PIN. Enter the PIN for two-step verification, or reset it in WhatsApp Manager.",
-  refused_number_unverified: "Meta wants to verify the number again. Do it in WhatsApp Manager with the code from Meta, then try again.",
+  refused_pin_wrong:
+    "This isn't the number's PIN. Enter the PIN for two-step verification, or reset it in WhatsApp Manager.",
+  refused_number_unverified:
+    "Meta wants to verify the number again. Do it in WhatsApp Manager with the code from Meta, then try again.",
   refused_pin_locked: "Too many wrong PINs. Meta blocks more attempts for a while. Reset the PIN in WhatsApp Manager.",
   refused_pin_too_fast: "Wrong PINs came too quickly. Try again in a few minutes.",
   refused_number_unregistered: "The number isn't registered yet. Register it first.",
   refused_number_deleted_recently: "The number was deleted a moment ago. Try again in five minutes.",
   refused_registrations_too_many: "Too many attempts: Meta allows 10 in 72 hours. Try again in 72 hours.",
-  refused_history_asked_before: "Meta allows this request once, and it was made before. To repeat it, disconnect the number in the WhatsApp Business app and connect it again.",
-  refused_history_too_late: "Meta allows this request only in the first 24 hours after the connection. Disconnect the number in the WhatsApp Business app and connect it again.",
+  refused_history_asked_before:
+    "Meta allows this request once, and it was made before. To repeat it, disconnect the number in the WhatsApp Business app and connect it again.",
+  refused_history_too_late:
+    "Meta allows this request only in the first 24 hours after the connection. Disconnect the number in the WhatsApp Business app and connect it again.",
   refused_history_not_shared: "The business doesn't share its history. Turn sharing on in the WhatsApp Business app.",
   where_version: "Versions are listed in Meta's changelog.",
   where_token: "Set in Business settings › System users › Generate token.",

@@ -167,8 +167,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   event_DISABLED_UPDATE: "Cuenta desactivada",
   event_ACCOUNT_VIOLATION: "Infracción de la política",
   event_ACCOUNT_RESTRICTION: "Cuenta restringida",
-  event_PARTNER_REMOVED: "El número se desconectó en la aplicación WhatsApp Business. Conéctelo de nuevo en la aplicación para usarlo aquí",
-  event_ACCOUNT_OFFBOARDED: "La cuenta se desconectó de la API de la nube y el número funciona solo en la aplicación WhatsApp Business",
+  event_PARTNER_REMOVED:
+    "El número se desconectó en la aplicación WhatsApp Business. Conéctelo de nuevo en la aplicación para usarlo aquí",
+  event_ACCOUNT_OFFBOARDED:
+    "La cuenta se desconectó de la API de la nube y el número funciona solo en la aplicación WhatsApp Business",
   event_ACCOUNT_RECONNECTED: "La cuenta se conectó de nuevo a la API de la nube",
   asOf: "dato de {ago}",
   notKnown: "Sin datos",
@@ -310,29 +312,37 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   do_callback_elsewhere: "Para recibirlos aquí, ponga en Meta la URL de callback de esta página.",
   item_templates: "Plantillas",
   templates_misclassified: "Meta limita los envíos porque hubo plantillas con una categoría equivocada.",
-  do_templates_misclassified: "Corrija las categorías de sus plantillas y apele en el Administrador de WhatsApp. Los mensajes esperan hasta entonces.",
+  do_templates_misclassified:
+    "Corrija las categorías de sus plantillas y apele en el Administrador de WhatsApp. Los mensajes esperan hasta entonces.",
   coexistence: "El número también se usa en la aplicación WhatsApp Business, que lo registra. Aquí no necesita PIN.",
   register: "Registrar el número",
   registerAbout: "El número puede enviar y recibir después de registrarse en la API de la nube.",
   registeredDone: "Número registrado",
   pin: "PIN",
-  pinHelp: "Seis dígitos. Si el número tiene un PIN de verificación en dos pasos, introduzca ese; si no, este será su PIN. Anótelo: aquí no se guarda.",
+  pinHelp:
+    "Seis dígitos. Si el número tiene un PIN de verificación en dos pasos, introduzca ese; si no, este será su PIN. Anótelo: aquí no se guarda.",
   pinTitle: "Verificación en dos pasos",
   pinAbout: "Meta pide este PIN cuando el número se registra de nuevo. Aquí no se guarda.",
   pinNew: "Seis dígitos. Reemplaza el PIN actual. Anótelo.",
   pinChange: "Cambiar PIN",
   pinChanged: "PIN cambiado",
   pinDigits: "Introduzca seis dígitos.",
-  refused_pin_wrong: "No es el PIN del número. Introduzca el PIN de la verificación en dos pasos o restablézcalo en el Administrador de WhatsApp.",
-  refused_number_unverified: "Meta quiere verificar el número de nuevo. Hágalo en el Administrador de WhatsApp con el código de Meta y reinténtelo.",
-  refused_pin_locked: "Demasiados PIN equivocados. Meta bloquea más intentos durante un tiempo. Restablezca el PIN en el Administrador de WhatsApp.",
+  refused_pin_wrong:
+    "No es el PIN del número. Introduzca el PIN de la verificación en dos pasos o restablézcalo en el Administrador de WhatsApp.",
+  refused_number_unverified:
+    "Meta quiere verificar el número de nuevo. Hágalo en el Administrador de WhatsApp con el código de Meta y reinténtelo.",
+  refused_pin_locked:
+    "Demasiados PIN equivocados. Meta bloquea más intentos durante un tiempo. Restablezca el PIN en el Administrador de WhatsApp.",
   refused_pin_too_fast: "Los PIN equivocados llegaron demasiado rápido. Reinténtelo en unos minutos.",
   refused_number_unregistered: "El número aún no está registrado. Regístrelo primero.",
   refused_number_deleted_recently: "El número se eliminó hace un momento. Reinténtelo en cinco minutos.",
   refused_registrations_too_many: "Demasiados intentos: Meta permite 10 en 72 horas. Reinténtelo en 72 horas.",
-  refused_history_asked_before: "Meta permite esta solicitud una vez y ya se hizo. Para repetirla, desconecte el número en la aplicación WhatsApp Business y conéctelo de nuevo.",
-  refused_history_too_late: "Meta permite esta solicitud solo en las primeras 24 horas tras la conexión. Desconecte el número en la aplicación WhatsApp Business y conéctelo de nuevo.",
-  refused_history_not_shared: "La empresa no comparte su historial. Active la opción en la aplicación WhatsApp Business.",
+  refused_history_asked_before:
+    "Meta permite esta solicitud una vez y ya se hizo. Para repetirla, desconecte el número en la aplicación WhatsApp Business y conéctelo de nuevo.",
+  refused_history_too_late:
+    "Meta permite esta solicitud solo en las primeras 24 horas tras la conexión. Desconecte el número en la aplicación WhatsApp Business y conéctelo de nuevo.",
+  refused_history_not_shared:
+    "La empresa no comparte su historial. Active la opción en la aplicación WhatsApp Business.",
   where_version: "Las versiones están en el registro de cambios de Meta.",
   where_token: "Se crea en Configuración del negocio › Usuarios del sistema › Generar token.",
   where_phone_number_id: "Está en su app, en WhatsApp › Configuración de la API.",
@@ -350,7 +360,8 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
 
 export const historyTexts = {
   title: "Aplicación WhatsApp Business",
-  about: "El número sigue en la aplicación. Se pueden importar las conversaciones anteriores y los nombres de los contactos.",
+  about:
+    "El número sigue en la aplicación. Se pueden importar las conversaciones anteriores y los nombres de los contactos.",
   once: "Meta permite cada solicitud una vez, en las 24 horas siguientes a la conexión. Pida primero los contactos.",
   askContacts: "Importar contactos",
   askHistory: "Importar conversaciones",
@@ -361,7 +372,8 @@ export const historyTexts = {
   phase1: "los últimos 90 días",
   phase2: "los últimos 180 días",
   done: "Las conversaciones están importadas.",
-  refused: "La empresa no comparte su historial en la aplicación WhatsApp Business. Los mensajes nuevos llegan como siempre.",
+  refused:
+    "La empresa no comparte su historial en la aplicación WhatsApp Business. Los mensajes nuevos llegan como siempre.",
   counts: "{messages} mensajes, {conversations} conversaciones, {names} nombres.",
   last: "Últimos datos {ago}.",
 };

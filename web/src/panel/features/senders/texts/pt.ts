@@ -166,8 +166,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   event_DISABLED_UPDATE: "Conta desativada",
   event_ACCOUNT_VIOLATION: "Violação da política",
   event_ACCOUNT_RESTRICTION: "Conta restrita",
-  event_PARTNER_REMOVED: "O número foi desconectado no aplicativo WhatsApp Business. Conecte-o novamente no aplicativo para usá-lo aqui",
-  event_ACCOUNT_OFFBOARDED: "A conta foi desconectada da API da nuvem e o número funciona só no aplicativo WhatsApp Business",
+  event_PARTNER_REMOVED:
+    "O número foi desconectado no aplicativo WhatsApp Business. Conecte-o novamente no aplicativo para usá-lo aqui",
+  event_ACCOUNT_OFFBOARDED:
+    "A conta foi desconectada da API da nuvem e o número funciona só no aplicativo WhatsApp Business",
   event_ACCOUNT_RECONNECTED: "A conta foi conectada novamente à API da nuvem",
   asOf: "dado de {ago}",
   notKnown: "Sem dados",
@@ -308,28 +310,35 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   do_callback_elsewhere: "Para recebê-los aqui, informe na Meta a URL de callback desta página.",
   item_templates: "Modelos",
   templates_misclassified: "A Meta limita os envios porque houve modelos com a categoria errada.",
-  do_templates_misclassified: "Corrija as categorias dos seus modelos e recorra no Gerenciador do WhatsApp. As mensagens aguardam até lá.",
+  do_templates_misclassified:
+    "Corrija as categorias dos seus modelos e recorra no Gerenciador do WhatsApp. As mensagens aguardam até lá.",
   coexistence: "O número também é usado no aplicativo WhatsApp Business, que o registra. Aqui ele não precisa de PIN.",
   register: "Registrar o número",
   registerAbout: "O número pode enviar e receber depois do registro na API da nuvem.",
   registeredDone: "Número registrado",
   pin: "PIN",
-  pinHelp: "Seis dígitos. Se o número tem um PIN de verificação em duas etapas, informe esse; senão, este será o PIN. Anote-o: ele não é armazenado aqui.",
+  pinHelp:
+    "Seis dígitos. Se o número tem um PIN de verificação em duas etapas, informe esse; senão, este será o PIN. Anote-o: ele não é armazenado aqui.",
   pinTitle: "Verificação em duas etapas",
   pinAbout: "A Meta pede este PIN quando o número é registrado novamente. Ele não é armazenado aqui.",
   pinNew: "Seis dígitos. Substitui o PIN atual. Anote-o.",
   pinChange: "Alterar PIN",
   pinChanged: "PIN alterado",
   pinDigits: "Informe seis dígitos.",
-  refused_pin_wrong: "Este não é o PIN do número. Informe o PIN da verificação em duas etapas ou redefina-o no Gerenciador do WhatsApp.",
-  refused_number_unverified: "A Meta quer verificar o número novamente. Faça isso no Gerenciador do WhatsApp com o código da Meta e tente novamente.",
-  refused_pin_locked: "PINs errados demais. A Meta bloqueia mais tentativas por um tempo. Redefina o PIN no Gerenciador do WhatsApp.",
+  refused_pin_wrong:
+    "Este não é o PIN do número. Informe o PIN da verificação em duas etapas ou redefina-o no Gerenciador do WhatsApp.",
+  refused_number_unverified:
+    "A Meta quer verificar o número novamente. Faça isso no Gerenciador do WhatsApp com o código da Meta e tente novamente.",
+  refused_pin_locked:
+    "PINs errados demais. A Meta bloqueia mais tentativas por um tempo. Redefina o PIN no Gerenciador do WhatsApp.",
   refused_pin_too_fast: "Os PINs errados vieram rápido demais. Tente novamente em alguns minutos.",
   refused_number_unregistered: "O número ainda não está registrado. Registre-o primeiro.",
   refused_number_deleted_recently: "O número foi excluído há pouco. Tente novamente em cinco minutos.",
   refused_registrations_too_many: "Tentativas demais: a Meta permite 10 em 72 horas. Tente novamente em 72 horas.",
-  refused_history_asked_before: "A Meta permite esta requisição uma vez, e ela já foi feita. Para repeti-la, desconecte o número no aplicativo WhatsApp Business e conecte-o novamente.",
-  refused_history_too_late: "A Meta permite esta requisição só nas primeiras 24 horas após a conexão. Desconecte o número no aplicativo WhatsApp Business e conecte-o novamente.",
+  refused_history_asked_before:
+    "A Meta permite esta requisição uma vez, e ela já foi feita. Para repeti-la, desconecte o número no aplicativo WhatsApp Business e conecte-o novamente.",
+  refused_history_too_late:
+    "A Meta permite esta requisição só nas primeiras 24 horas após a conexão. Desconecte o número no aplicativo WhatsApp Business e conecte-o novamente.",
   refused_history_not_shared: "A empresa não compartilha o histórico. Ative a opção no aplicativo WhatsApp Business.",
   where_version: "As versões estão no registro de alterações da Meta.",
   where_token: "É criado em Configurações do negócio › Usuários do sistema › Gerar token.",
@@ -359,7 +368,8 @@ export const historyTexts = {
   phase1: "os últimos 90 dias",
   phase2: "os últimos 180 dias",
   done: "As conversas estão importadas.",
-  refused: "A empresa não compartilha o histórico no aplicativo WhatsApp Business. As mensagens novas chegam como sempre.",
+  refused:
+    "A empresa não compartilha o histórico no aplicativo WhatsApp Business. As mensagens novas chegam como sempre.",
   counts: "{messages} mensagens, {conversations} conversas, {names} nomes.",
   last: "Últimos dados {ago}.",
 };
