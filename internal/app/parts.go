@@ -30,7 +30,8 @@ func panelProviders(cloud *whatsapp.Client, trunks []netip.Prefix) map[string]ch
 	return map[string]channels.Provider{
 		"whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(),
-			Inspect: cloud.Check, Subscribe: cloud.Subscribe, Explain: whatsapp.Explain, Register: cloud.Register, SetPIN: cloud.SetPIN, AskHistory: cloud.AskHistory,
+			Inspect: cloud.Check, Subscribe: cloud.Subscribe, Explain: whatsapp.Explain,
+			Register: cloud.Register, SetPIN: cloud.SetPIN, AskHistory: cloud.AskHistory,
 			Away: &channels.Away{
 				Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: cloud.Admit,
 			},

@@ -78,12 +78,13 @@ func (x someone) leaves(t *testing.T, r *rig, company string) {
 	exec("INSERT INTO inbound_message (sender_uid, provider_id, company_id, number, content, due_at, received_at) VALUES (1, $1, "+
 		"$2, $3, $4, 0, 1)",
 		"wamid"+conversation, company, x.number, x.word)
-	exec("INSERT INTO past_message (sender_uid, provider_id, company_id, number, at, content, received_at) VALUES (1, $1, $2, $3, 1, $4, 1)",
-		"past"+conversation, company, x.other, x.word)
-	exec("INSERT INTO past_part (sender_uid, digest, company_id, kind, content, due_at, received_at) VALUES (1, $1, $2, 'history', $3, 1, 1)",
-		company+"thread"+x.other[:4], company, fmt.Sprintf(`{"threads":[{"id":%q,"messages":[{"text":%q}]},{"id":"34600999888"}]}`, x.number, x.word))
-	exec("INSERT INTO past_part (sender_uid, digest, company_id, kind, content, due_at, received_at) VALUES (1, $1, $2, 'contacts', $3, 1, 1)",
-		company+"names"+x.other[:4], company, fmt.Sprintf(`[{"contact":{"full_name":%q,"phone_number":%q}}]`, x.word, "+"+x.number))
+	exec(`INSERT INTO past_message (sender_uid, provider_id, company_id, number, at, content, received_at)
+		VALUES (1, $1, $2, $3, 1, $4, 1)`, "past"+conversation, company, x.other, x.word)
+	part := "INSERT INTO past_part (sender_uid, digest, company_id, kind, content, due_at, received_at) VALUES (1, $1, $2, $3, $4, 1, 1)"
+	exec(part, company+"thread"+x.other[:4], company, "history",
+		fmt.Sprintf(`{"threads":[{"id":%q,"messages":[{"text":%q}]},{"id":"34600999888"}]}`, x.number, x.word))
+	exec(part, company+"names"+x.other[:4], company, "contacts",
+		fmt.Sprintf(`[{"contact":{"full_name":%q,"phone_number":%q}}]`, x.word, "+"+x.number))
 	exec("INSERT INTO suppression (company_id, number, type, reason, created_at) VALUES ($1, $2, 'all', $3, 1)", company, x.other, x.word)
 	exec("INSERT INTO sandbox_phone (sender_uid, number, company_id, changed_at) VALUES ($1, $2, $3, 1)", len(company), x.number, company)
 	exec("INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id) VALUES "+

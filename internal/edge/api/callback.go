@@ -163,7 +163,8 @@ func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider stri
 
 // intake collects the messages of a callback.
 type intake struct {
-	// companyOf maps message ids, and numbers with a history, to companies. If two companies claim a number, the one with the older sender wins.
+	// companyOf maps message ids, and numbers with a history, to companies. If two companies claim a number, the one with the
+	// older sender wins.
 	companyOf map[string]string
 
 	unnamed   []provider.Inbound

@@ -221,7 +221,8 @@ type synced struct {
 func (s *synced) read() (provider.PersonName, bool) {
 	c := &s.Contact
 	n := provider.PersonName{
-		Number: c.Number.number(), UserID: userID(c.UserID), Name: cmp.Or(c.FullName.line(), c.FirstName.line()), Removed: s.Action == "remove",
+		Number: c.Number.number(), UserID: userID(c.UserID), Name: cmp.Or(c.FullName.line(), c.FirstName.line()),
+		Removed: s.Action == "remove",
 	}
 	known := s.Action == "add" && n.Name != "" || n.Removed
 	return n, s.Type == "contact" && known && cmp.Or(n.Number, n.UserID) != ""

@@ -84,7 +84,13 @@ func begin(ctx context.Context, tx *db.Tx, b *PastBuild, contact *Contact, first
 	_, err := tx.Exec(ctx, `INSERT INTO conversation (id, company_id, channel, widget_id, agent_id, contact_id, state, state_at, language,
 		page, last_at, opened_at, resolved_at) VALUES ($1, $2, $3, '', $4, $5, $6, $7, $8, '', $7, $7, $7)`,
 		c.ID, c.CompanyID, c.Channel, c.AgentID, c.ContactID, string(c.State), db.Millis(first), c.Language)
-	return c, db.Wrap(err, "write conversation")
+	if err != nil {
+		return nil, db.Wrap(err, "write conversation")
+	}
+	// The address without an open window: only a template reaches the person.
+	_, err = tx.Exec(ctx, `INSERT INTO reply_window (conversation_id, company_id, sender_uid, number, last_id, until_at, user_id)
+		VALUES ($1, $2, $3, $4, '', 0, $5)`, c.ID, c.CompanyID, b.SenderUID, b.Contact.Number, b.Contact.UserID)
+	return c, db.Wrap(err, "write the address of a conversation")
 }
 
 // append adds the turns to a conversation, and records them at their messages.

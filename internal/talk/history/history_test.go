@@ -284,6 +284,11 @@ func placeholder(from, id string, n int) graphtest.Inbound {
 	return m
 }
 
+// hello returns the history of a person with one message.
+func hello(text string) graphtest.Thread {
+	return graphtest.Thread{ID: ana, Messages: []graphtest.Inbound{said(ana, "wamid.1", text, 1, "READ")}}
+}
+
 func image(from, id, media string) graphtest.Inbound {
 	m := graphtest.Text(from, id, "", day)
 	m["type"], m["image"] = "image", map[string]string{"id": media, "mime_type": "image/png", "sha256": "x", "caption": "Look"}
@@ -292,7 +297,7 @@ func image(from, id, media string) graphtest.Inbound {
 }
 
 // The most recent days come first, and every callback comes twice. The conversations have their order, both sides with
-// their states, and their times; nothing tells anybody of them.
+// their states, and their times, and cause no events.
 func TestAHistoryBecomesResolvedConversations(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		for _, topic := range []string{events.Conversations, chats.InboxTopic} {
@@ -323,8 +328,9 @@ func TestAHistoryBecomesResolvedConversations(t *testing.T) {
 			c.AgentID != "robin" || c.Language != "es" || c.LastText != "You're welcome" {
 			t.Errorf("%+v", c)
 		}
-		if w, err := r.db.Replies.Window(t.Context(), c.CompanyID, c.ID); err != nil || w != nil {
-			t.Error("a window:", w, err)
+		w, err := r.db.Replies.Window(t.Context(), c.CompanyID, c.ID)
+		if err != nil || w == nil || !w.Until.IsZero() || w.Number != ana || w.SenderUID != r.sender.UID {
+			t.Error("the window:", w, err)
 		}
 		for _, topic := range []string{events.Conversations, chats.InboxTopic} {
 			if all, err := r.db.Topics.EventsAfter(t.Context(), c.CompanyID, topic, 0, 100); err != nil || len(all) != 0 {
@@ -341,7 +347,7 @@ func TestAHistoryBecomesResolvedConversations(t *testing.T) {
 func TestAnIncompleteHistoryIsShownAfterAWhile(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		r.run()
-		r.take(r.graph.HistoryBody(0, 1, 40, graphtest.Thread{ID: ana, Messages: []graphtest.Inbound{said(ana, "wamid.1", "Hi", 1, "READ")}}))
+		r.take(r.graph.HistoryBody(0, 1, 40, hello("Hi")))
 		r.until("it is read", func() bool {
 			p, err := r.db.Past.NextPart(t.Context(), r.sender.CompanyID, r.sender.UID)
 			return err == nil && p == nil
@@ -379,7 +385,7 @@ func TestARefusalAndTheContactsOfTheAppAreKept(t *testing.T) {
 		if x := r.idle(); !x.Refused || x.Names != 1 {
 			t.Errorf("%+v", x)
 		}
-		r.take(r.graph.HistoryBody(2, 1, 100, graphtest.Thread{ID: ana, Messages: []graphtest.Inbound{said(ana, "wamid.1", "Hi", 1, "READ")}}))
+		r.take(r.graph.HistoryBody(2, 1, 100, hello("Hi")))
 		r.idle()
 		c := r.conversation(ana)
 		if k, err := r.db.Contacts.ContactOf(t.Context(), c.CompanyID, c.ContactID); err != nil || k.Name != "Ana, the plumber" {
@@ -447,7 +453,7 @@ func TestAnUnreadablePartIsGivenUp(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		r.take(r.graph.HistoryBody(2, 1, 100, graphtest.Thread{ID: ana, Messages: []graphtest.Inbound{said(ana, "wamid.1", "Hi", 1, "READ")}}))
+		r.take(r.graph.HistoryBody(2, 1, 100, hello("Hi")))
 		r.until("it is given up", func() bool {
 			r.pass(time.Minute)
 			r.history.Deposed() // wakes it
@@ -458,10 +464,10 @@ func TestAnUnreadablePartIsGivenUp(t *testing.T) {
 	})
 }
 
-// An erasure takes a person out of what is not imported yet too.
+// An erasure covers the parts that are not imported yet.
 func TestAnErasedPersonIsNotImported(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
-		r.take(r.graph.HistoryBody(2, 1, 100, graphtest.Thread{ID: ana, Messages: []graphtest.Inbound{said(ana, "wamid.1", "Secret", 1, "READ")}},
+		r.take(r.graph.HistoryBody(2, 1, 100, hello("Secret"),
 			graphtest.Thread{ID: ben, Messages: []graphtest.Inbound{said(ben, "wamid.2", "Hi", 2, "READ")}}))
 		r.take(r.graph.ContactsBody(graphtest.AppContact{Number: ana, FullName: "Ana"}))
 		p, err := r.db.Person(t.Context(), r.sender.CompanyID, people.Query{Number: ana})
@@ -480,7 +486,7 @@ func TestAnErasedPersonIsNotImported(t *testing.T) {
 		if all, err := people.Find(t.Context(), r.db.DB, r.sender.CompanyID, people.Query{Number: ana}); err != nil || !all.Empty() {
 			t.Errorf("%+v, %v", all, err)
 		}
-		// Also of what is imported.
+		// And the imported conversations.
 		p, err = r.db.Person(t.Context(), r.sender.CompanyID, people.Query{UserID: ben})
 		if err != nil || p.Empty() {
 			t.Fatal(p, err)

@@ -27,6 +27,9 @@ func (m *Messaging) echo(ctx context.Context, s *carillon.Sender, in *provider.I
 	if seq, err := m.o.Store.SeqOf(ctx, s.CompanyID, c.ID, in.ID); err != nil || seq > 0 {
 		return applied, err
 	}
+	if err := m.address(ctx, s, c, in); err != nil {
+		return failed, err
+	}
 	to, err := m.answered(ctx, s, c, in, lines)
 	if err != nil {
 		return failed, err
@@ -45,6 +48,16 @@ func (m *Messaging) echo(ctx context.Context, s *carillon.Sender, in *provider.I
 		return failed, err
 	}
 	return shown, m.o.Conversations.Desk.Elsewhere(ctx, s.CompanyID, c.ID, t.ID, turn)
+}
+
+// address stores the address of a person who has not written, with a closed window: only a template reaches the person.
+func (m *Messaging) address(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound) error {
+	if in.Group != "" {
+		return nil
+	}
+	return m.o.Store.SetWindow(ctx, &chats.Window{
+		CompanyID: s.CompanyID, ConversationID: c.ID, SenderUID: s.UID, Number: in.From, UserID: in.UserID,
+	})
 }
 
 // echoed returns the turn of a message that the team wrote in the channel's own app. One that cannot be shown is an event.

@@ -64,7 +64,7 @@ func (p *person) appTurn(kind string) *chats.Turn {
 	return last
 }
 
-// What the team writes in the channel's own app opens a conversation, by number or id, but no window, and is no news for
+// A message from the channel's own app opens a conversation, by number or id, but no window, and is no news for
 // anybody.
 func TestAnEchoOpensAConversationWithoutAWindow(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
@@ -77,7 +77,8 @@ func TestAnEchoOpensAConversationWithoutAWindow(t *testing.T) {
 			p.echo(fmt.Sprintf("wamid.echo.%d", i), ready)
 			p.shows(" It is ready")
 			p.appTurn(chats.KindText)
-			if w, err := r.db.Replies.Window(t.Context(), r.company.ID, p.conversation().ID); err != nil || w != nil {
+			w, err := r.db.Replies.Window(t.Context(), r.company.ID, p.conversation().ID)
+			if err != nil || w == nil || !w.Until.IsZero() || w.Number != p.number || w.UserID != p.user || w.SenderUID != r.sender.UID {
 				t.Error("the window:", w, err)
 			}
 		}

@@ -208,11 +208,6 @@ func (m *Messaging) Deliveries(ctx context.Context, companyID, conversationID st
 		return nil, err
 	}
 	states := make(map[int64]Delivery, len(all))
-	for i := range turns {
-		if t := &turns[i]; t.Extra.Delivery != "" {
-			states[t.Seq] = Delivery{Seq: t.Seq, State: string(t.Extra.Delivery)}
-		}
-	}
 	for _, r := range all {
 		states[r.Seq] = Delivery{r.Seq, r.State, r.Reason, r.Detail}
 	}

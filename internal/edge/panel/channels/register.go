@@ -125,7 +125,8 @@ func (x Senders) history(ctx context.Context, s *carillon.Sender) (*historyRow, 
 	}
 	return &historyRow{
 		AskedAt: auth.TimeOrNull(i.AskedAt), ContactsAskedAt: auth.TimeOrNull(i.ContactsAt), State: historyState(&i), Phase: i.Phase,
-		Progress: i.Progress, Messages: i.Messages, Conversations: i.Conversations, Names: i.Names, ReceivedAt: auth.TimeOrNull(i.ReceivedAt),
+		Progress: i.Progress, Messages: i.Messages, Conversations: i.Conversations, Names: i.Names,
+		ReceivedAt: auth.TimeOrNull(i.ReceivedAt),
 	}, nil
 }
 

@@ -94,7 +94,8 @@ func (a *account) phone(w http.ResponseWriter, r *http.Request, _ []byte) *Error
 		"id": a.o.PhoneNumberID, "display_phone_number": now.DisplayNumber, "verified_name": now.VerifiedName,
 		"quality_rating": now.Quality,
 		"platform_type":  now.Platform, "code_verification_status": now.Verification, "name_status": now.NameStatus, "status": now.Status,
-		"is_on_biz_app": now.OnApp, "whatsapp_business_manager_messaging_limit": now.Limit, "webhook_configuration": map[string]string{"application": now.Callback},
+		"is_on_biz_app": now.OnApp, "whatsapp_business_manager_messaging_limit": now.Limit,
+		"webhook_configuration": map[string]string{"application": now.Callback},
 	}
 	if now.Limit == "-" {
 		delete(known, "whatsapp_business_manager_messaging_limit")

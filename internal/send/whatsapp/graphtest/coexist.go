@@ -13,7 +13,7 @@ type Coexistence struct {
 	OnApp       bool      // the number is also used in the app
 	OnboardedAt time.Time // start of the day in which the history can be asked for; zero value: now
 	NotShared   bool      // the business does not share its history
-	PIN         string    // of two-step verification; empty: none yet
+	PIN         string    // of two-step verification; may be empty
 	Attempts    int       // to register within 72 hours
 	Asked       []string  // kinds of history that were asked for
 }
