@@ -182,7 +182,7 @@ func (s *Past) EndPart(ctx context.Context, p *PastPart, r PartResult) error {
 	}), "end a part")
 }
 
-// PastRow is a message of the history that is not a turn yet, or whose file is to be loaded.
+// PastRow is a message of the history that is not a turn yet, or that has a file to load.
 type PastRow struct {
 	SenderUID      int64
 	ProviderID     string

@@ -233,6 +233,7 @@ func (h *History) step(ctx context.Context, s *carillon.Sender) (more bool, next
 
 const (
 	maxStaged = 200 // messages of one transaction
+	maxNamed  = 50  // names of one transaction
 	maxBuilt  = 200
 	partTries = 5
 )
@@ -300,7 +301,7 @@ func (h *History) keep(ctx context.Context, s *carillon.Sender, p *chats.PastPar
 		})
 	}
 	for len(names) > 0 {
-		n := min(len(names), maxStaged)
+		n := min(len(names), maxNamed)
 		if err := h.o.Contacts.SetNames(ctx, names[:n], h.now()); err != nil {
 			return fmt.Errorf("names of contacts: %w", err)
 		}

@@ -48,7 +48,7 @@ export function HistoryCard({ id, state }: { id: string; state: SenderState | un
         {can && (!h?.asked_at || !h.contacts_asked_at) && (
           <>
             <p className="small muted flat">{t.once}</p>
-            <div className="row" style={{ flexWrap: "wrap", gap: 8 }}>
+            <div style={{ display: "flex", flexWrap: "wrap", gap: 8 }}>
               {!h?.contacts_asked_at && (
                 <Button
                   variant="default"
