@@ -410,6 +410,9 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["POST /panel/v1/senders/{id}/check"] = panel(call{})
 	all["POST /panel/v1/senders/{id}/subscribe"] = panel(call{})
 	all["GET /panel/v1/senders/{id}/state"] = panel(call{})
+	all["POST /panel/v1/senders/{id}/register"] = withBody(`{"pin":"123456"}`, panel(call{}))
+	all["PUT /panel/v1/senders/{id}/pin"] = withBody(`{"pin":"123456"}`, panel(call{}))
+	all["POST /panel/v1/senders/{id}/history"] = withBody(`{}`, panel(call{}))
 	all["POST /panel/v1/senders/check"] = withBody(`{"number":"15555550100","channel":"messaging","provider":"whatsapp"}`,
 		panel(call{kind: plain}))
 	all["GET /panel/v1/company"] = panel(call{kind: own})

@@ -30,7 +30,8 @@ func panelProviders(cloud *whatsapp.Client, trunks []netip.Prefix) map[string]ch
 	return map[string]channels.Provider{
 		"whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(),
-			Inspect: cloud.Check, Subscribe: cloud.Subscribe,
+			Inspect: cloud.Check, Subscribe: cloud.Subscribe, Explain: whatsapp.Explain,
+			Register: cloud.Register, SetPIN: cloud.SetPIN, AskHistory: cloud.AskHistory,
 			Away: &channels.Away{
 				Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: cloud.Admit,
 			},
@@ -64,7 +65,7 @@ func callbacks() map[string]api.Callback {
 				Receipts: c.Receipts, Templates: c.TemplatesFor(s.Settings), Replies: c.Replies, Inbound: inbound, Elsewhere: elsewhere,
 				Unnamed: c.Unnamed,
 				Notice:  c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings), Ignored: c.Ignored,
-				Preferences: c.PreferencesFor(s.Settings),
+				Preferences: c.PreferencesFor(s.Settings), History: c.HistoryFor(s.Settings),
 			}, err
 		},
 	}}

@@ -57,6 +57,7 @@ import (
 	"carillon/internal/talk/conversation"
 	"carillon/internal/talk/effect"
 	"carillon/internal/talk/files"
+	"carillon/internal/talk/history"
 	"carillon/internal/talk/messaging"
 	"carillon/internal/talk/notice"
 	"carillon/internal/voice"
@@ -106,6 +107,7 @@ type parts struct {
 	conversations *conversation.Conversations
 	notices       *notice.Notices
 	messaging     *messaging.Messaging
+	history       *history.History
 	speakers      map[string]voice.Speaker
 	voices        *voice.Sessions
 
@@ -132,7 +134,7 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 	if err := p.wireCalls(ctx, a); err != nil {
 		return nil, err
 	}
-	p.queue.OnDeposed(p.notify.Sweep, p.conversations.Deposed, p.messaging.Deposed)
+	p.queue.OnDeposed(p.notify.Sweep, p.conversations.Deposed, p.messaging.Deposed, p.history.Deposed)
 	p.sandbox.ReportTo(p.reports(a))
 	a.readiness = ops.NewReadiness(a.log, ops.Conditions{
 		Store: a.store, Queue: p.queue, Stopping: a.stopping, KeyOpen: a.cfg.MasterKeyOpen,
@@ -140,7 +142,7 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 	old := purge.New(a.store.Purges, a.store.Accounts, purge.Options{Step: a.metrics.Purged, Backlog: a.metrics.Backlog, Log: a.log})
 	a.background = append(a.background,
 		p.auth.Run, p.catalog.Run, p.notify.Run, p.calls.Run, p.sandbox.Run, old.Run, p.hub.Run, p.conversations.Run, p.notices.Run,
-		p.messaging.Run,
+		p.messaging.Run, p.history.Run,
 		p.voices.Run, p.search.Run, p.vectors.Run, p.sites.Run, p.bulk.Run, p.activity.Run, p.hooks.Run,
 		effect.Flows{Store: a.store, Log: a.log}.Run, p.engineWork(a),
 	)
@@ -350,6 +352,7 @@ func (p *parts) wireTalking(a *App) error {
 	})
 	p.notices = notice.New(p.noticeOptions(a))
 	p.messaging = messaging.New(p.messagingOptions(a))
+	p.history = history.New(p.historyOptions(a))
 	p.speakers = speech.Speakers(p.engines, a.shares)
 	if !speech.Espeaks() {
 		a.log.Warn("run without espeak-ng: agents are silent in voice widgets, unless they have a speech server")
@@ -419,6 +422,32 @@ func (p *parts) messagingOptions(a *App) messaging.Options {
 		},
 		FileURL:   func(f *chats.File) string { return p.files.Signed(f, a.BaseURL(), time.Now()).URL },
 		Publisher: p.hub, Observer: a.metrics.Chat, Log: a.log, Alone: s.DB.SQLite(), Node: p.queue.ID(),
+	}
+}
+
+func (p *parts) historyOptions(a *App) history.Options {
+	s := a.store
+	agents := agent.Stored{Store: s}
+	return history.Options{
+		Store: s.Past, Contacts: s.Contacts, Files: p.files, Channels: map[string]messaging.Channel{"whatsapp": p.whatsapp},
+		Read: func(x *carillon.Sender, part provider.HistoryPart) (provider.History, error) {
+			return whatsapp.ReadHistory(x.Number, part)
+		},
+		Sender: s.Senders.Sender,
+		AgentOf: func(ctx context.Context, x *carillon.Sender) (id, language string, err error) {
+			if id = messaging.AgentOf(x); id == "" {
+				return "", "", nil
+			}
+			found, _, err := agents.TalkingAgent(ctx, x.CompanyID, id)
+			if carillon.IsCode(err, carillon.NotFound) {
+				return "", "", nil
+			}
+			if err != nil {
+				return "", "", err
+			}
+			return id, found.Language, nil
+		},
+		Portfolio: portfolioOf, Shares: a.shares, Log: a.log, Alone: s.DB.SQLite(), Node: p.queue.ID(),
 	}
 }
 

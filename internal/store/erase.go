@@ -68,6 +68,11 @@ func (s *Store) Erase(ctx context.Context, p *people.Person, now time.Time) (*Er
 	if err := p.Unquote(ctx, s.DB); err != nil {
 		return nil, err
 	}
+	// Before the rows: a history that is being imported would bring them back.
+	mentioned, err := people.EraseMentions(ctx, s.DB, p.CompanyID, m, "erased:"+hash)
+	if err != nil {
+		return nil, err
+	}
 	deleted, err := people.Delete(ctx, s.DB, p)
 	if err != nil {
 		return nil, err
@@ -77,10 +82,6 @@ func (s *Store) Erase(ctx context.Context, p *people.Person, now time.Time) (*Er
 		return nil, err
 	}
 	e.Rows["contact"] += noted
-	mentioned, err := people.EraseMentions(ctx, s.DB, p.CompanyID, m, "erased:"+hash)
-	if err != nil {
-		return nil, err
-	}
 	for _, rows := range []map[string]int{deleted, mentioned} {
 		for table, n := range rows {
 			if n > 0 {

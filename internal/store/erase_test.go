@@ -78,6 +78,13 @@ func (x someone) leaves(t *testing.T, r *rig, company string) {
 	exec("INSERT INTO inbound_message (sender_uid, provider_id, company_id, number, content, due_at, received_at) VALUES (1, $1, "+
 		"$2, $3, $4, 0, 1)",
 		"wamid"+conversation, company, x.number, x.word)
+	exec(`INSERT INTO past_message (sender_uid, provider_id, company_id, number, at, content, received_at)
+		VALUES (1, $1, $2, $3, 1, $4, 1)`, "past"+conversation, company, x.other, x.word)
+	part := "INSERT INTO past_part (sender_uid, digest, company_id, kind, content, due_at, received_at) VALUES (1, $1, $2, $3, $4, 1, 1)"
+	exec(part, company+"thread"+x.other[:4], company, "history",
+		fmt.Sprintf(`{"threads":[{"id":%q,"messages":[{"text":%q}]},{"id":"34600999888"}]}`, x.number, x.word))
+	exec(part, company+"names"+x.other[:4], company, "contacts",
+		fmt.Sprintf(`[{"contact":{"full_name":%q,"phone_number":%q}}]`, x.word, "+"+x.number))
 	exec("INSERT INTO suppression (company_id, number, type, reason, created_at) VALUES ($1, $2, 'all', $3, 1)", company, x.other, x.word)
 	exec("INSERT INTO sandbox_phone (sender_uid, number, company_id, changed_at) VALUES ($1, $2, $3, 1)", len(company), x.number, company)
 	exec("INSERT INTO question (id, company_id, agent_id, words, text, language, asked, first_at, last_at, conversation_id) VALUES "+
@@ -529,8 +536,8 @@ func TestAnExportHasEveryTraceOfAPerson(t *testing.T) {
 		"notification": 2, "message": 2, "turn": 63, "file": 2, "file_part": 2, "reply": 1, "reply_window": 1, "signed_address": 1,
 		"flow_run":   1,
 		"flow_entry": 1, "call_transfer": 1, "conversation": 1, "contact_identity": 2, "contact": 1, "incoming_call": 1,
-		"inbound_message": 1,
-		"suppression":     1, "sandbox_phone": 1, "question": 1, "review": 1,
+		"inbound_message": 1, "past_message": 1,
+		"suppression": 1, "sandbox_phone": 1, "question": 1, "review": 1,
 	}
 	for table, n := range want {
 		if found[table] != n {

@@ -120,6 +120,7 @@ type Store struct {
 	Runs       *chats.Runs
 	Reviews    *chats.Reviews
 	Replies    *chats.Replies
+	Past       *chats.Past // from the channel's own app
 	Mails      *chats.MailReplies
 	Notices    *accounts.Notices
 	Phones     *chats.Phones // of the sandbox
@@ -205,6 +206,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 	s.Calls = calls.New(d, placeDelivery, placeReceipt, s.Nodes.ID, s.followed(events.Calls), touch)
 	s.Incoming = calls.NewIncoming(d, s.Nodes.ID, s.followed(events.Calls))
 	s.Contacts, s.Topics = chats.NewContacts(s.Chats), chats.NewTopics(event, s.Chats)
+	s.Past = chats.NewPast(s.Chats)
 	s.Purges = purge.NewStore(d, placeClose, s.Stats)
 	return s
 }

@@ -15,7 +15,7 @@ var (
 	ErrFileTooLarge = errors.New("the file is too large")
 )
 
-// Inbound is an incoming message or event from a person to a sender.
+// Inbound is an incoming message or event from a person to a sender, or an echo.
 type Inbound struct {
 	ID      string       `json:"id"`             // the provider's id
 	From    string       `json:"from,omitempty"` // the person's number; empty if the channel does not send it
@@ -34,6 +34,8 @@ type Inbound struct {
 	Username string  `json:"username,omitempty"` // chosen by the person
 	Became   *Became `json:"became,omitempty"`   // the person's new identities, as reported by the channel
 	Shared   string  `json:"shared,omitempty"`   // the number that the person shared as their own, on request
+	// Echo means that the team wrote it in the channel's own app; From and UserID identify the person who got it.
+	Echo bool `json:"echo,omitempty"`
 }
 
 // Person returns the person's number, or the channel's id if there is no number.

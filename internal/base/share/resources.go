@@ -67,6 +67,7 @@ var (
 	FlowEffects    = Resource{Name: "flow_effects", Holds: "requests of flows", Node: 64, Company: 48, Waits: true}
 	ToolCalls      = Resource{Name: "tool_calls", Holds: "calls of agents' tools", Node: 64, Company: 24, Waits: true}
 	Inbound        = Resource{Name: "inbound_messages", Holds: "messages of people that are taken in", Node: 16, Company: 12, Waits: true}
+	Histories      = Resource{Name: "histories", Holds: "histories of numbers that are imported", Node: 4, Company: 1, Waits: true}
 	ChannelSends   = Resource{Name: "channel_replies", Holds: "replies that are sent over channels", Node: 16, Company: 12, Waits: true}
 	ListJobs       = Resource{Name: "list_jobs", Holds: "lists of contacts that are checked or sent to", Node: 4, Company: 3, Waits: true}
 	MediaChecks    = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
@@ -91,7 +92,8 @@ func Resources() []Resource {
 	return []Resource{
 		Bodies, EventStreams, Talks, FileUploads, ListUploads, DocumentUploads, Exports, Imports, Playgrounds, Listening, TestRuns,
 		TestCalls, SignIns, Calls, SIPTransactions,
-		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, ToolCalls, Inbound, ChannelSends, ListJobs, MediaChecks,
+		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, ToolCalls, Inbound, Histories, ChannelSends, ListJobs,
+		MediaChecks,
 		Lists, Speakers, Transcribers, Documents, Sites, QuestionVectors, PassageVectors, VectorLoads,
 		Reviews,
 	}

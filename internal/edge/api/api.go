@@ -39,6 +39,7 @@ type Deps struct {
 	Limits    *limit.Limits
 	Callbacks map[string]Callback // by provider
 	Messaging Messaging           // nil ignores inbound messages
+	History   History             // nil ignores earlier conversations
 	Window    Window
 	Ready     func(ctx context.Context) (carillon.Details, error)
 	Log       *slog.Logger
@@ -50,6 +51,11 @@ type Deps struct {
 	People    *person.People
 	// Accepted is called with each accepted notification; may be nil.
 	Accepted func(companyID string, a audit.AcceptedCall)
+}
+
+// History receives the parts of a sender's earlier conversations.
+type History interface {
+	Receive(ctx context.Context, s *carillon.Sender, parts []provider.HistoryPart) error
 }
 
 // Messaging receives inbound messages and the receipts of replies to them.
@@ -86,6 +92,7 @@ type CallbackEvents struct {
 	Ignored   int              // number of parts not stored, other than messages
 
 	Preferences []provider.Preference // earliest first
+	History     []provider.HistoryPart
 }
 
 const prefix = "/functions/v1"
@@ -104,7 +111,7 @@ func Routes(d Deps) []httpio.Route {
 		personal{g, d.People}.routes(),
 		hookRoutes(g, d),
 		mediaUpload{g, d.Limits, d.Files, d.BaseURL}.routes(),
-		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Messaging, &callbackTimes{}, d.Log}.routes(),
+		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Messaging, d.History, &callbackTimes{}, d.Log}.routes(),
 		meta{d.Store, d.Ready}.routes(),
 	)
 	for i := range all {

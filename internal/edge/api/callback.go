@@ -33,6 +33,7 @@ type callbacks struct {
 	notify    *notify.Notify
 	catalog   *catalog.Catalog
 	messaging Messaging
+	history   History
 	seen      *callbackTimes
 	log       *slog.Logger
 }
@@ -162,7 +163,8 @@ func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider stri
 
 // intake collects the messages of a callback.
 type intake struct {
-	// companyOf maps message ids to companies. If two companies claim a number, the one with the older sender wins.
+	// companyOf maps message ids, and numbers with a history, to companies. If two companies claim a number, the one with the
+	// older sender wins.
 	companyOf map[string]string
 
 	unnamed   []provider.Inbound
@@ -241,6 +243,9 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 	if err := s.applyPreferences(ctx, x, events.Preferences); err != nil {
 		return err
 	}
+	if err := s.storeHistory(ctx, x, events.History, in); err != nil {
+		return err
+	}
 	if s.messaging != nil {
 		if err := s.messaging.Receive(ctx, x, s.claimed(ctx, x, events.Inbound, in.companyOf)); err != nil {
 			return fmt.Errorf("store inbound messages: %w", err)
@@ -251,6 +256,24 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 	}
 	if len(events.Templates) > 0 {
 		return s.catalog.Apply(ctx, events.Templates)
+	}
+	return nil
+}
+
+// storeHistory stores the parts of a sender's history, unless another company has the number too and got them.
+func (s callbacks) storeHistory(ctx context.Context, x *carillon.Sender, parts []provider.HistoryPart, in *intake) error {
+	if s.history == nil || len(parts) == 0 {
+		return nil
+	}
+	key := "history/" + x.Number
+	if company, taken := in.companyOf[key]; taken && company != x.CompanyID {
+		httpio.Logger(ctx, s.log).WarnContext(ctx, "ignore the history of a number that another company has too", "company", x.CompanyID,
+			"sender", x.ID)
+		return nil
+	}
+	in.companyOf[key] = x.CompanyID
+	if err := s.history.Receive(ctx, x, parts); err != nil {
+		return fmt.Errorf("store a history: %w", err)
 	}
 	return nil
 }

@@ -26,8 +26,9 @@ type Callback struct {
 	Receipts  []provider.Receipt
 	Templates []provider.TemplateEvent
 	Replies   []provider.ReplyReceipt
-	Inbound   map[string][]provider.Inbound // by PhoneNumberID; "" if the channel does not send it
-	Unnamed   []provider.Inbound            // messages without an author
+	Inbound   map[string][]provider.Inbound     // by PhoneNumberID; "" if the channel does not send it
+	History   map[string][]provider.HistoryPart // by PhoneNumberID
+	Unnamed   []provider.Inbound                // messages without an author
 	Notices   []Notice
 	// Preferences are choices about marketing, by PhoneNumberID. The key "" applies to all numbers of the account.
 	Preferences map[string][]provider.Preference
@@ -98,11 +99,13 @@ type envelope struct {
 type value struct {
 	Metadata struct {
 		PhoneNumberID nodeID `json:"phone_number_id"`
+		Display       loose  `json:"display_phone_number"`
 	} `json:"metadata"`
 	Statuses list[status]     `json:"statuses"`
 	Messages list[inbound]    `json:"messages"`
 	Contacts list[profile]    `json:"contacts"`
 	Wishes   list[preference] `json:"user_preferences"`
+	appValue
 	templateValue
 	noticeValue
 }
@@ -172,6 +175,10 @@ func (cb *Callback) addChange(field string, at seconds, v *value, senderUID int6
 		cb.addTemplate(v.read(senderUID, at))
 	case "user_preferences":
 		cb.addPreferences(v)
+	case "smb_message_echoes":
+		cb.addEchoes(v)
+	case "history", "smb_app_state_sync":
+		cb.addHistory(field, v)
 	default:
 		cb.Ignored++
 	}
@@ -218,11 +225,17 @@ func (cb *Callback) addTemplate(e provider.TemplateEvent, ok bool) {
 	cb.Templates = append(cb.Templates, e)
 }
 
-func (cb *Callback) addMessages(v *value, senderUID int64) {
+// number returns the channel's id of the number that a change concerns, and adds it to those of the callback.
+func (cb *Callback) number(v *value) string {
 	id := string(v.Metadata.PhoneNumberID)
 	if id != "" && !slices.Contains(cb.PhoneNumberIDs, id) {
 		cb.PhoneNumberIDs = append(cb.PhoneNumberIDs, id)
 	}
+	return id
+}
+
+func (cb *Callback) addMessages(v *value, senderUID int64) {
+	id := cb.number(v)
 	for i := range v.Statuses {
 		if r, ok := v.Statuses[i].receipt(senderUID); ok {
 			cb.Receipts = append(cb.Receipts, r)
@@ -233,10 +246,16 @@ func (cb *Callback) addMessages(v *value, senderUID int64) {
 		}
 	}
 	for i := range v.Messages {
-		m, ok := v.Messages[i].read(v.Contacts)
-		if !ok {
+		cb.addInbound(id)(v.Messages[i].read(v.Contacts))
+	}
+}
+
+// addInbound returns a function that adds a message to or from a number.
+func (cb *Callback) addInbound(id string) func(m provider.Inbound, named bool) {
+	return func(m provider.Inbound, named bool) {
+		if !named {
 			cb.Unnamed = append(cb.Unnamed, m)
-			continue
+			return
 		}
 		if cb.Inbound == nil {
 			cb.Inbound = map[string][]provider.Inbound{}
@@ -256,10 +275,7 @@ type preference struct {
 
 // addPreferences adds choices about marketing, earliest first. The channel has no other categories yet.
 func (cb *Callback) addPreferences(v *value) {
-	id := string(v.Metadata.PhoneNumberID)
-	if id != "" && !slices.Contains(cb.PhoneNumberIDs, id) {
-		cb.PhoneNumberIDs = append(cb.PhoneNumberIDs, id)
-	}
+	id := cb.number(v)
 	for _, w := range v.Wishes {
 		p := provider.Preference{
 			Number: w.WaID.number(), UserID: userID(w.UserID), Stop: w.Value == "stop", At: w.Timestamp.instant(),

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -33,6 +34,7 @@ const (
 	itemLimit      = "limit"
 	itemSecret     = "app_secret"
 	itemSubscribed = "subscription"
+	itemTemplates  = "templates" // see Explain
 )
 
 func items() []string {
@@ -66,7 +68,7 @@ func (c *Client) Check(ctx context.Context, s *carillon.Sender) provider.Inspect
 	ctx, cancel := context.WithTimeout(ctx, maxCheck)
 	defer cancel()
 	k := &checking{c: c, a: a, number: s.Number, now: time.Now()}
-	for _, step := range []func(context.Context) bool{k.phone, k.token, k.account, k.limit, k.secret, k.subscription} {
+	for _, step := range []func(context.Context) bool{k.phone, k.coexistence, k.token, k.account, k.limit, k.secret, k.subscription} {
 		if !step(ctx) {
 			break
 		}
@@ -85,14 +87,20 @@ type checking struct {
 	found  provider.Inspection
 }
 
+func (k *checking) find(item string) *provider.Finding {
+	i := slices.IndexFunc(k.found.Findings, func(f provider.Finding) bool { return f.Item == item })
+	if i < 0 {
+		return nil
+	}
+	return &k.found.Findings[i]
+}
+
 func (k *checking) add(item string, state provider.FindingState, code, detail string) *provider.Finding {
 	k.found.Findings = append(k.found.Findings, provider.Finding{Item: item, State: state, Code: code, Detail: detail})
 	return &k.found.Findings[len(k.found.Findings)-1]
 }
 
-func (k *checking) has(item string) bool {
-	return slices.ContainsFunc(k.found.Findings, func(f provider.Finding) bool { return f.Item == item })
-}
+func (k *checking) has(item string) bool { return k.find(item) != nil }
 
 // complete adds the missing items as unknown, and sorts all items.
 func (k *checking) complete() {
@@ -100,6 +108,13 @@ func (k *checking) complete() {
 		if !k.has(item) {
 			k.add(item, provider.FindingUnknown, "not_checked", "")
 		}
+	}
+	if f := k.find(itemToken); k.app != "" { // for links to the application at the channel
+		f.Values = maps.Clone(f.Values)
+		if f.Values == nil {
+			f.Values = map[string]string{}
+		}
+		f.Values["app"] = k.app
 	}
 	slices.SortStableFunc(k.found.Findings, func(x, y provider.Finding) int {
 		return slices.Index(items(), x.Item) - slices.Index(items(), y.Item)
@@ -302,6 +317,23 @@ func (k *checking) registration(n *phoneNode) {
 		state, code = provider.FindingUnknown, "not_checked"
 	}
 	k.add(itemRegistered, state, code, "").Values = map[string]string{"status": value}
+}
+
+// coexistence requests whether the number is also used in the channel's own app, separately, because not every version has
+// the field. Such a number is registered by the app.
+func (k *checking) coexistence(ctx context.Context) bool {
+	f := k.find(itemRegistered)
+	if f == nil || f.Code != "registered" && f.Code != "not_registered" {
+		return true
+	}
+	var n struct {
+		OnApp bool `json:"is_on_biz_app"`
+	}
+	r := k.ask(ctx, http.MethodGet, k.a.phoneNumberID, url.Values{"fields": {"is_on_biz_app"}}, &n)
+	if r.refused == nil && r.lost == nil && n.OnApp {
+		f.State, f.Code = provider.FindingOK, "coexistence"
+	}
+	return true
 }
 
 func (k *checking) name(n *phoneNode) {
@@ -526,4 +558,15 @@ func (c *Client) Subscribe(ctx context.Context, s *carillon.Sender) error {
 		return unavailable(errors.New("response to a subscription without success"), 0)
 	}
 	return nil
+}
+
+// codeMisclassified is the channel's code for a limit because of templates with the wrong category.
+const codeMisclassified = "131064"
+
+// Explain returns a finding for the detail of a fault that a check does not find; nil for others.
+func Explain(detail string) *provider.Finding {
+	if !strings.HasPrefix(detail, codeMisclassified+" ") {
+		return nil
+	}
+	return &provider.Finding{Item: itemTemplates, State: provider.FindingBad, Code: "templates_misclassified", Detail: detail}
 }

@@ -29,6 +29,11 @@ func (m *inbound) readAuthor(x *provider.Inbound, names []profile) {
 	if m.Type == "system" {
 		x.UserID = cmp.Or(userID(m.System.PreviousUserID, m.System.PreviousParent), x.UserID)
 	}
+	called(x, names)
+}
+
+// called adds what the callback's contacts say of a person.
+func called(x *provider.Inbound, names []profile) {
 	for i := range names {
 		p := &names[i]
 		if x.UserID != "" && p.UserID == x.UserID || x.From != "" && identity.Number(x.From).Is(p.WaID.number()) {

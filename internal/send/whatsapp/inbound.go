@@ -12,11 +12,14 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// inbound is a message from a person. Only the member of its type is set.
+// inbound is a message from or to a person. Only the member of its type is set.
 type inbound struct {
 	From             loose   `json:"from"`
 	FromUserID       string  `json:"from_user_id"`
 	FromParentUserID string  `json:"from_parent_user_id"`
+	To               loose   `json:"to"` // of messages written in the channel's own app
+	ToUserID         string  `json:"to_user_id"`
+	ToParentUserID   string  `json:"to_parent_user_id"`
 	ID               string  `json:"id"`
 	Timestamp        seconds `json:"timestamp"`
 	Type             string  `json:"type"`
@@ -27,6 +30,9 @@ type inbound struct {
 	Group    loose    `json:"group_id"`
 	System   change   `json:"system"`
 	Referral referral `json:"referral"`
+	History  struct {
+		Status string `json:"status"`
+	} `json:"history_context"`
 	contents
 }
 
@@ -61,10 +67,16 @@ const (
 	maxEmoji       = 64   // bytes: a family is 25, a flag of a region 28
 )
 
-// read returns the message. It returns false if the message has no author. At is zero if the channel sends no time.
+// read returns a message from a person. It returns false if the message has no author. At is zero if the channel sends
+// no time.
 func (m *inbound) read(names []profile) (provider.Inbound, bool) {
 	x := provider.Inbound{ID: m.ID, At: m.Timestamp.instant(), ReplyTo: m.Context.ID}
 	m.readAuthor(&x, names)
+	return m.complete(x)
+}
+
+// complete adds the contents of a message to its author.
+func (m *inbound) complete(x provider.Inbound) (provider.Inbound, bool) {
 	m.fill(&x)
 	if x.Group != "" {
 		x.Writer = x.Person()

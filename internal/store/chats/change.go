@@ -202,7 +202,7 @@ func (x *changing) queueReplies(ctx context.Context, tx *db.Tx, changes []*Chang
 		}
 		for i := range c.Turns {
 			t := &c.Turns[i]
-			if t.Author != Agent && t.Author != Teammate || t.Note || t.Kind == KindEvent {
+			if t.Author != Agent && t.Author != Teammate || t.Note || t.Kind == KindEvent || t.Extra.PhoneApp {
 				continue
 			}
 			if err := Queue(ctx, tx, c.CompanyID, c.ConversationID, t.Seq, t.At); err != nil {

@@ -170,7 +170,7 @@ type Extra struct {
 	Rating int     `json:"rating,omitempty"` // of the event rated
 	Of     int64   `json:"of,omitempty"`     // for the event scored, a reaction or an answer to one message: the turn
 	About  string  `json:"about,omitempty"`  // for a reaction or an answer to one message: the beginning of that message
-	Why    string  `json:"why,omitempty"`    // for the event file_missing
+	Why    string  `json:"why,omitempty"`    // for the event file_missing: the reason
 	Voice  *Voice  `json:"voice,omitempty"`  // for a turn said aloud
 	Set    []Value `json:"set,omitempty"`    // for the event noted
 	Digits string  `json:"digits,omitempty"` // telephone keys pressed
@@ -182,6 +182,11 @@ type Extra struct {
 	Application bool     `json:"application,omitempty"`
 	ChoiceIDs   []string `json:"choice_ids,omitempty"` // of Choices, if the application chose them
 	ChoiceID    string   `json:"choice_id,omitempty"`  // for kind choice: the chosen one of ChoiceIDs
+
+	// PhoneApp means that the team wrote it in the channel's own app: the turn has the author teammate and no account.
+	PhoneApp bool `json:"phone_app,omitempty"`
+	// Delivery is the state of a message of the company from before the channel was connected.
+	Delivery carillon.State `json:"delivery,omitempty"`
 
 	Notification string `json:"notification,omitempty"` // for the event template_sent: its id
 	Run          string `json:"run,omitempty"`          // for flow_began, and for handoff_requested by a flow: its id

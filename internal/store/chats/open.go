@@ -139,7 +139,8 @@ func visitorFor(number string, known []identity.Identity) string {
 
 // touchContact updates the other fields of a contact, and locks its row as upsertContact does; nil if it is gone.
 func touchContact(ctx context.Context, tx *db.Tx, id string, c Contact, now time.Time) (*Contact, error) {
-	return db.Find(ctx, tx, "contact", scanContact, `UPDATE contact SET seen_at = $1, name = CASE WHEN $2 = '' THEN name ELSE $2 END,
+	return db.Find(ctx, tx, "contact", scanContact, `UPDATE contact SET seen_at = CASE WHEN seen_at < $1 THEN $1 ELSE seen_at END,
+		name = CASE WHEN $2 = '' OR named THEN name ELSE $2 END,
 		email = CASE WHEN $3 = '' THEN email ELSE $3 END, number = CASE WHEN $4 = '' THEN number ELSE $4 END,
 		language = CASE WHEN $5 = '' THEN language ELSE $5 END, user_id = CASE WHEN $6 = '' THEN user_id ELSE $6 END,
 		username = CASE WHEN $7 = '' THEN username ELSE $7 END WHERE id = $8 AND company_id = $9 RETURNING `+contactColumns,

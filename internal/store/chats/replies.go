@@ -137,7 +137,7 @@ func (s *Replies) Done(ctx context.Context, m *Inbound) error {
 	return db.Wrap(err, "finish inbound message")
 }
 
-// SetWindow opens or extends a window; it never shortens one.
+// SetWindow opens or extends a window; it never shortens one. A zero Until stores the address alone: the window is closed.
 func (s *Replies) SetWindow(ctx context.Context, w *Window) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO reply_window (conversation_id, company_id, sender_uid, number, last_id, until_at, user_id)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)

@@ -1,16 +1,21 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"carillon/internal/store/db"
 )
 
-// pageRows is the number of rows examined in one step.
-const pageRows = 200
+// pageRows is the number of rows examined in one step, and pageParts that of parts of histories, which have megabytes.
+const (
+	pageRows  = 200
+	pageParts = 4
+)
 
 // mention is a table whose texts may mention a person.
 type mention struct {
@@ -21,6 +26,7 @@ type mention struct {
 	rewrite func(m Matcher, text, mark string) string
 	// from is the condition for rows of the company, $1.
 	from string
+	page int // rows examined in one step; 0 means pageRows
 }
 
 const ofCompany = "company_id = $1"
@@ -29,6 +35,10 @@ var mentions = []mention{ //nolint:gochecknoglobals // read only
 	{table: "api_call", key: "id", texts: []string{"path", "message", "doc"}, from: ofCompany},
 	{table: "hook_attempt", key: "event_id, id", texts: []string{"subject", "request", "response", "error"}, from: ofCompany},
 	{table: "audit", key: "id", texts: []string{"object_id", "object_name", "changes"}, rewrite: Matcher.Replace, from: ofCompany},
+	{
+		table: "past_part", key: "sender_uid, digest", texts: []string{"content"}, rewrite: withoutThreads,
+		from: ofCompany + " AND due_at > 0", page: pageParts,
+	},
 	{table: "idempotency", key: "route, key", texts: []string{"answer"}, rewrite: Matcher.Replace, from: ofCompany},
 	{
 		table: "bulk_batch", key: "job_id, n", texts: []string{"cells"}, rewrite: withoutRows,
@@ -80,7 +90,7 @@ func (x *mention) keys() []string { return strings.Split(x.key, ", ") }
 func (x *mention) erase(ctx context.Context, d *db.DB, companyID string, m Matcher, mark string) (n int, err error) {
 	var after []any
 	for {
-		page, err := x.page(ctx, d, companyID, after)
+		page, err := x.next(ctx, d, companyID, after)
 		if err != nil || len(page) == 0 {
 			return n, err
 		}
@@ -98,7 +108,7 @@ func (x *mention) erase(ctx context.Context, d *db.DB, companyID string, m Match
 	}
 }
 
-func (x *mention) page(ctx context.Context, d *db.DB, companyID string, after []any) ([]record, error) {
+func (x *mention) next(ctx context.Context, d *db.DB, companyID string, after []any) ([]record, error) {
 	keys := x.keys()
 	where, args := x.from, []any{companyID}
 	if after != nil {
@@ -121,7 +131,7 @@ func (x *mention) page(ctx context.Context, d *db.DB, companyID string, after []
 		err := scan(into...)
 		return r, err
 	}, "SELECT "+x.key+", "+strings.Join(x.texts, ", ")+" FROM "+x.table+" WHERE "+where+" ORDER BY "+x.key+
-		fmt.Sprintf(" LIMIT %d", pageRows), args...)
+		fmt.Sprintf(" LIMIT %d", cmp.Or(x.page, pageRows)), args...)
 }
 
 func (x *mention) change(ctx context.Context, d *db.DB, companyID string, r *record, m Matcher, mark string) error {
@@ -161,4 +171,41 @@ func withoutRows(m Matcher, text, mark string) string {
 		}
 	}
 	return db.JSON(rows)
+}
+
+// withoutThreads removes the person's threads, messages and names from a part of a history, in any form that the channel
+// sends, and other mentions.
+func withoutThreads(m Matcher, text, mark string) string {
+	var all []json.RawMessage
+	if json.Unmarshal([]byte(text), &all) == nil {
+		return m.Replace(db.JSON(m.others(all, nil)), mark)
+	}
+	var part map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &part) != nil {
+		return m.Replace(text, mark)
+	}
+	for member, name := range map[string]func(json.RawMessage) string{"threads": threadID, "Messages": nil} {
+		if json.Unmarshal(part[member], &all) == nil {
+			part[member] = json.RawMessage(db.JSON(m.others(all, name)))
+		}
+	}
+	return m.Replace(db.JSON(part), mark)
+}
+
+func threadID(thread json.RawMessage) string {
+	var x struct {
+		ID string `json:"id"`
+	}
+	_ = json.Unmarshal(thread, &x) // without an id it is nobody's
+	return x.ID
+}
+
+// others returns the values that do not mention the person, in the text that name returns; nil means in any text.
+func (m Matcher) others(all []json.RawMessage, name func(json.RawMessage) string) []json.RawMessage {
+	return slices.DeleteFunc(all, func(x json.RawMessage) bool {
+		if name == nil {
+			return m.Matches(string(x))
+		}
+		return m.Matches(name(x))
+	})
 }

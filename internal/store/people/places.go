@@ -68,6 +68,7 @@ func Places() []Place {
 		},
 		{Table: "call_attempt", Where: "call IN (SELECT id FROM call WHERE company_id = $1 AND number IN {list})", Of: keys, Kept: true},
 		{Table: "search", Where: company + "field = 'number' AND value IN {list}", Of: keys, Kept: true, Hidden: "company_id"},
+		{Table: "past_message", Where: company + "number IN {list}", Of: keys, Hidden: "company_id sender_uid"},
 		{Table: "question", Where: company + "conversation_id IN {list}", Of: conversations, Hidden: "company_id words"},
 		{Table: "turn", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "account_id client_id"},
 		{Table: "turn", Where: ofGroups + " AND conversation_id || '/' || seq IN {list}", Of: turns, Hidden: "account_id client_id"},
@@ -97,7 +98,7 @@ func Places() []Place {
 
 // Mentioning are the tables whose texts may mention a person: an erasure searches the company's rows.
 func Mentioning() []string {
-	return []string{"api_call", "audit", "bulk_batch", "bulk_check", "event", "hook_attempt", "hook_retry", "idempotency"}
+	return []string{"api_call", "audit", "bulk_batch", "bulk_check", "event", "hook_attempt", "hook_retry", "idempotency", "past_part"}
 }
 
 // Impersonal are the tables without data about a company's people.
@@ -106,7 +107,8 @@ func Impersonal() []string {
 		"access_key", "account", "account_identity", "answer_count", "api_accepted", "article_count", "breaker", "browser_session",
 		"bulk_job", "canned_reply", "charge_count", "charge_price", "company", "embedding", "event_interest", "event_topic",
 		"flow_draft", "flow_version", "hook", "hook_cursor", "invalidation", "invitation", "knowledge_index", "membership", "meta",
-		"node", "notice_choice", "number_owner", "number_proof", "passage", "passage_term", "passage_vector", "password_link",
+		"node", "notice_choice", "number_owner", "number_proof", "past_import", "passage", "passage_term", "passage_vector",
+		"password_link",
 		"password_reset", "presence", "push_key", "push_subscription", "quota", "rate", "recovery_code", "refresh_token", "resource",
 		"resource_head", "review_count", "second_factor", "secret_use", "sender", "sender_report", "session", "shard", "signing_key",
 		"site_look", "site_state", "stat", "stat_block", "stat_call", "stat_campaign", "stat_node", "template", "template_change",

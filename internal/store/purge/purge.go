@@ -35,6 +35,8 @@ const (
 	Questions     = "questions"
 	Addresses     = "signed_addresses"
 	Inbound       = "inbound_messages"
+	PastParts     = "history_parts"
+	PastMessages  = "history_messages"
 	Phones        = "sandbox_phones"
 	Incoming      = "incoming_calls"
 	Jobs          = "bulk_jobs"
@@ -105,7 +107,7 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	p.soon = false
 	parts := []func(ctx context.Context, now time.Time) (busy bool, err error){
 		p.keys, p.secrets, p.clean, p.events, p.files,
-		p.addresses, p.inbound, p.phones, p.activity, p.daily, p.conversations, p.incoming, p.jobs,
+		p.addresses, p.inbound, p.past, p.phones, p.activity, p.daily, p.conversations, p.incoming, p.jobs,
 	}
 	for _, part := range parts {
 		if busy, err := part(ctx, now); busy || err != nil {
@@ -285,6 +287,16 @@ const keepInbound = 8 * day
 
 func (p *Purge) inbound(ctx context.Context, now time.Time) (busy bool, err error) {
 	return p.drop(ctx, Inbound, now.Add(-keepInbound))
+}
+
+// keepPast is the time for which messages of histories are recognized: the channel names their files for 14 days.
+const keepPast = 30 * day
+
+func (p *Purge) past(ctx context.Context, now time.Time) (busy bool, err error) {
+	if busy, err := p.drop(ctx, PastParts, now.Add(-keepInbound)); busy || err != nil {
+		return busy, err
+	}
+	return p.drop(ctx, PastMessages, now.Add(-keepPast))
 }
 
 // Retention of recorded changes and API calls (docs/reference/activity.md). A company with a shorter retention of

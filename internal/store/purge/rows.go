@@ -39,6 +39,12 @@ func expired(what string) (name, query string) {
 	case Inbound: // processed ones only; they are kept until then to recognize repetitions
 		return "inbound messages", `DELETE FROM inbound_message WHERE (sender_uid, provider_id) IN (
 			SELECT sender_uid, provider_id FROM inbound_message WHERE received_at < $1 AND due_at = 0 ORDER BY received_at LIMIT $2)`
+	case PastParts: // read ones only
+		return "parts of histories", `DELETE FROM past_part WHERE (sender_uid, digest) IN (
+			SELECT sender_uid, digest FROM past_part WHERE received_at < $1 AND due_at = 0 ORDER BY received_at LIMIT $2)`
+	case PastMessages: // turns only
+		return "messages of histories", `DELETE FROM past_message WHERE (sender_uid, provider_id) IN (
+			SELECT sender_uid, provider_id FROM past_message WHERE received_at < $1 AND seq > 0 ORDER BY received_at LIMIT $2)`
 	case Phones:
 		return "phones", `DELETE FROM sandbox_phone WHERE (sender_uid, number) IN (
 			SELECT sender_uid, number FROM sandbox_phone WHERE changed_at < $1 ORDER BY changed_at LIMIT $2)`

@@ -9,7 +9,8 @@
 //
 // In bot the agent answers. When the contact or the agent asks for a teammate, the conversation is queued. It becomes
 // missed if no teammate is present or none comes in time, and abandoned if the contact leaves first. It becomes active
-// when a teammate takes it, which is possible in any state. When the contact ends it, it is in wrap_up until the
+// when a teammate takes it, which is possible in any state, or when the team writes in the channel's own app; then nobody
+// has it, and it is missed when the contact writes again. When the contact ends it, it is in wrap_up until the
 // teammate resolves it. Every change is one commit that checks the state again, so that only one of two competing
 // teammates wins.
 //
@@ -269,6 +270,10 @@ func (s *core) say(ctx context.Context, companyID, id string, in Said) (*chats.T
 			c.SetState(stateOfNew(c.Channel, c.AgentID), now)
 		case chats.WrapUp:
 			c.SetState(chats.Active, now)
+		case chats.Active:
+			if c.Assignee == "" { // the team answered in the channel's own app: nobody has it
+				c.SetState(chats.Missed, now)
+			}
 		case chats.Missed:
 			if c.VisitorSeq == 0 { // where no agent answers, the wait begins with the first message
 				c.WaitingAt, c.NoticeAt = now, now

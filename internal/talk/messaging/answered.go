@@ -31,25 +31,13 @@ func (m *Messaging) answered(
 	if in.ReplyTo == "" {
 		return answered{}, nil
 	}
-	seq, err := m.o.Store.SeqOf(ctx, s.CompanyID, c.ID, in.ReplyTo)
+	t, err := m.referenced(ctx, c, in.ReplyTo)
 	if err != nil {
-		return answered{}, err
-	}
-	var t *chats.Turn
-	if seq > 0 {
-		turns, err := m.o.Chats.TurnsBefore(ctx, s.CompanyID, c.ID, seq+1, 1)
-		if err != nil {
-			return answered{}, err
-		}
-		if len(turns) > 0 && turns[0].Seq == seq {
-			t = &turns[0]
-		}
-	} else if t, err = m.o.Chats.TurnBy(ctx, s.CompanyID, c.ID, string(chats.Visitor)+":"+in.ReplyTo); err != nil {
 		return answered{}, err
 	}
 	if t == nil {
 		text, err := m.o.Sent(ctx, s, lines, in.ReplyTo)
-		if err != nil || text != "" {
+		if err != nil || text != "" || in.Echo { // only an answer of the person proves a delivery
 			return answered{text: begin(text)}, err
 		}
 		if t, err = m.proved(ctx, s, c, in); err != nil {
@@ -64,6 +52,27 @@ func (m *Messaging) answered(
 		text = t.Extra.File.Name
 	}
 	return answered{t.Seq, begin(text), t.Extra.Choices, t.Extra.ChoiceIDs}, nil
+}
+
+// referenced returns the turn of a conversation with the channel's id; nil if there is none.
+func (m *Messaging) referenced(ctx context.Context, c *chats.Conversation, id string) (*chats.Turn, error) {
+	seq, err := m.o.Store.SeqOf(ctx, c.CompanyID, c.ID, id)
+	if err != nil {
+		return nil, err
+	}
+	if seq > 0 {
+		turns, err := m.o.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, seq+1, 1)
+		if err != nil || len(turns) == 0 || turns[0].Seq != seq {
+			return nil, err
+		}
+		return &turns[0], nil
+	}
+	for _, author := range []chats.Author{chats.Visitor, chats.Teammate} { // teammate: written in the channel's own app
+		if t, err := m.o.Chats.TurnBy(ctx, c.CompanyID, c.ID, string(author)+":"+id); err != nil || t != nil {
+			return t, err
+		}
+	}
+	return nil, nil
 }
 
 // maxUnproven is the number of unproven replies that a message is compared with.

@@ -20,30 +20,40 @@ const (
 	fileTooLarge    = "too_large"   // exceeds the limit for conversations
 	fileNotTaken    = "not_taken"   // its content is of no accepted kind
 	fileLimit       = "limit"       // the company's storage is full
-	fileUnavailable = "unavailable" // all attempts to download it failed
+	FileUnavailable = "unavailable" // all attempts to download it failed
 )
 
 // file downloads and stores a file that the person sent. If it is not available, why is the reason.
 func (m *Messaging) file(ctx context.Context, t *taking) (f *chats.File, why string, err error) {
-	channel := m.o.Channels[t.sender.Provider]
+	from := files.From{
+		CompanyID: t.sender.CompanyID, ConversationID: t.conversation.ID, SentBy: t.conversation.ContactID, Visitor: !t.Echo,
+	}
+	f, why, err = Download(ctx, m.o.Channels[t.sender.Provider], m.o.Files, t.sender, from, t.File)
+	if err != nil && t.last {
+		m.o.Log.WarnContext(ctx, "give up a file that a person sent", "company", t.sender.CompanyID, "sender", t.sender.ID, "error", err)
+		return nil, FileUnavailable, nil
+	}
+	return f, why, err
+}
+
+// Download stores a file of a channel as part of a conversation. If the file is not available, why is the reason. The
+// channel may be nil.
+func Download(
+	ctx context.Context, channel Channel, to *files.Files, s *carillon.Sender, from files.From, file *provider.InboundFile,
+) (f *chats.File, why string, err error) {
 	if channel == nil {
 		return nil, fileGone, nil
 	}
-	content, mime, err := channel.File(ctx, t.sender, t.File.ID, m.o.Files.Most())
+	content, mime, err := channel.File(ctx, s, file.ID, to.Most())
 	switch {
 	case errors.Is(err, provider.ErrNoFile):
 		return nil, fileGone, nil
 	case errors.Is(err, provider.ErrFileTooLarge):
 		return nil, fileTooLarge, nil
-	case err != nil && t.last:
-		m.o.Log.WarnContext(ctx, "give up a file that a person sent", "company", t.sender.CompanyID, "sender", t.sender.ID, "error", err)
-		return nil, fileUnavailable, nil
 	case err != nil:
 		return nil, "", err
 	}
-	name := cmp.Or(t.File.Name, nameOf(cmp.Or(t.File.Type, mime)))
-	from := files.From{CompanyID: t.sender.CompanyID, ConversationID: t.conversation.ID, SentBy: t.conversation.ContactID, Visitor: true}
-	f, err = m.o.Files.Put(ctx, from, name, bytes.NewReader(content))
+	f, err = to.Put(ctx, from, cmp.Or(file.Name, nameOf(cmp.Or(file.Type, mime))), bytes.NewReader(content))
 	switch {
 	case carillon.IsCode(err, carillon.ValidationFailed):
 		return nil, fileNotTaken, nil

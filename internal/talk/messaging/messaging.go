@@ -120,7 +120,7 @@ func New(o Options) *Messaging {
 		o.Observer = nobody{}
 	}
 	if o.AgentOf == nil {
-		o.AgentOf = agentOf
+		o.AgentOf = AgentOf
 	}
 	m := &Messaging{
 		o: o, came: make(chan struct{}, 1), said: make(chan struct{}, 1), left: make(chan struct{}, 1), typing: map[string]time.Time{},
@@ -129,8 +129,8 @@ func New(o Options) *Messaging {
 	return m
 }
 
-// agentOf returns the ID of the agent in a sender's settings.
-func agentOf(s *carillon.Sender) string {
+// AgentOf returns the ID of the agent in a sender's settings.
+func AgentOf(s *carillon.Sender) string {
 	var settings struct {
 		Agent string `json:"agent"`
 	}

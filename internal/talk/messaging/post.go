@@ -106,7 +106,7 @@ func (m *Messaging) reachable(ctx context.Context, companyID string, r *freeform
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case w == nil || w.Until.UnixMilli() == 0:
+	case w == nil || w.Until.IsZero():
 		return nil, nil, closedAt(time.Time{}, "The person has not written yet")
 	case uid != 0 && w.SenderUID != uid:
 		return nil, nil, closedAt(time.Time{}, "The person last wrote to another sender; without recipient_id, that one sends")
@@ -208,6 +208,9 @@ func (m *Messaging) turn(ctx context.Context, companyID, conversationID string, 
 		return nil, "", err
 	}
 	t := &turns[0]
+	if id, of := strings.CutPrefix(t.ClientID, string(chats.Teammate)+":"); of && t.Extra.PhoneApp {
+		return t, id, nil
+	}
 	if id, of := strings.CutPrefix(t.ClientID, string(chats.Visitor)+":"); of {
 		if strings.HasPrefix(id, "sha256.") { // our own, for a message that the channel did not name
 			id = ""

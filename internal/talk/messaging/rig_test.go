@@ -43,6 +43,7 @@ type rig struct {
 	log     log
 	counts  counts
 	agent   string        // of the sender; empty means none
+	thinker agent.Thinker // of the agent
 	bubble  bool          // time is faked
 	halt    func()        // stops the node
 	kill    func()        // simulates a crash: the node does nothing more, except finish its pending calls
@@ -97,7 +98,7 @@ func newRig(t *testing.T, o store.Options) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{
-		t: t, db: s, halt: func() {}, over: make(chan struct{}), suppressing: func() error { return nil },
+		t: t, db: s, thinker: robin{}, halt: func() {}, over: make(chan struct{}), suppressing: func() error { return nil },
 		binding: func() error { return nil },
 		channel: &channel{busy: map[string]bool{}, posts: map[string][]post{}, files: map[string]*file{}},
 		company: &carillon.Company{ID: carillon.NewID(time.Now()), Name: "Acme"}, bound: map[string][]*chats.Bound{},
@@ -136,7 +137,7 @@ func (r *rig) build() {
 	logger := slog.New(slog.NewTextHandler(&r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	never := func(context.Context, string) (bool, error) { return false, nil }
 	r.talks = conversation.New(conversation.Options{
-		Store: r.db, Agents: robin{}, Thinker: robin{}, Publisher: r, Log: logger, Flows: &r.flows, Effects: &r.flows, Runs: r.db.Runs,
+		Store: r.db, Agents: robin{}, Thinker: r.thinker, Publisher: r, Log: logger, Flows: &r.flows, Effects: &r.flows, Runs: r.db.Runs,
 		Now: r.now,
 	})
 	r.files = files.New(r.db.Files, files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: never})

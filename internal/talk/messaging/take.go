@@ -74,7 +74,9 @@ func (m *Messaging) takeIn(ctx context.Context, x *chats.Inbound) (bool, error) 
 	if err != nil {
 		became, err = failed, errors.Join(err, m.notShown(whole, x.SenderUID, &in, x.ReceivedAt))
 	}
-	m.o.Observer.Wrote(in.Label(), string(became))
+	if !in.Echo {
+		m.o.Observer.Wrote(in.Label(), string(became))
+	}
 	return true, errors.Join(err, m.o.Store.Done(whole, x))
 }
 
@@ -93,7 +95,10 @@ func (m *Messaging) notShown(ctx context.Context, senderUID int64, in *provider.
 	}
 	t := &taking{Inbound: in, sender: s, conversation: c}
 	x := chats.Extra{
-		Event: conversation.NotShown, Name: t.writer(), Enclosed: provider.Enclosed{Group: in.Group, Writer: in.Writer},
+		Event: conversation.NotShown, Name: t.writer(), Enclosed: provider.Enclosed{Group: in.Group, Writer: in.Writer}, PhoneApp: in.Echo,
+	}
+	if in.Echo {
+		return m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, "", x)
 	}
 	if err := m.o.Conversations.Runner.Note(ctx, s.CompanyID, c.ID, in.ID, "", x); err != nil || !in.Written() {
 		return err
@@ -103,7 +108,7 @@ func (m *Messaging) notShown(ctx context.Context, senderUID int64, in *provider.
 
 // opens opens or extends the window for replies after a message of the person.
 func (m *Messaging) opens(ctx context.Context, s *carillon.Sender, c *chats.Conversation, in *provider.Inbound, received time.Time) error {
-	if in.Group != "" || !in.Written() {
+	if in.Group != "" || in.Echo || !in.Written() {
 		return nil
 	}
 	at := in.At
@@ -136,6 +141,9 @@ func (m *Messaging) take(ctx context.Context, x *chats.Inbound, in *provider.Inb
 	}
 	if err != nil {
 		return failed, err
+	}
+	if in.Echo {
+		return m.echo(ctx, s, in)
 	}
 	known := m.known(s, in.From, in.UserID)
 	if in.Kind == provider.InboundIdentity { // nothing to show in a conversation
@@ -239,7 +247,7 @@ func (m *Messaging) become(ctx context.Context, t *taking) (result, error) {
 
 // note records an action of a person that needs no answer.
 func (m *Messaging) note(ctx context.Context, t *taking, event string) error {
-	x := chats.Extra{Event: event, Of: t.to.seq, About: t.to.text, Name: t.writer(), Enclosed: t.Enclosed}
+	x := chats.Extra{Event: event, Of: t.to.seq, About: t.to.text, Name: t.writer(), Enclosed: t.Enclosed, PhoneApp: t.Echo}
 	id := t.ID
 	if t.Kind == provider.InboundEvent {
 		id += ":event"

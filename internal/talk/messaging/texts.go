@@ -21,7 +21,7 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 			fileTooLarge:    "Your file is too large. Please send a smaller one.",
 			fileNotTaken:    "We can't accept this type of file. Please send it as a PDF or an image.",
 			fileLimit:       "We can't store more files. Please send the content as text.",
-			fileUnavailable: "We didn't get your file. Please send it again.",
+			FileUnavailable: "We didn't get your file. Please send it again.",
 		},
 	},
 	"es": {
@@ -34,7 +34,7 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 			fileTooLarge:    "Su archivo es demasiado grande. Por favor, envíe uno más pequeño.",
 			fileNotTaken:    "No admitimos este tipo de archivo. Por favor, envíelo como PDF o como imagen.",
 			fileLimit:       "No tenemos espacio para su archivo. Por favor, escriba su contenido como texto.",
-			fileUnavailable: "No hemos recibido su archivo. Por favor, envíelo de nuevo.",
+			FileUnavailable: "No hemos recibido su archivo. Por favor, envíelo de nuevo.",
 		},
 	},
 	"pt": {
@@ -47,7 +47,7 @@ var languages = map[string]texts{ //nolint:gochecknoglobals // read only
 			fileTooLarge:    "Seu arquivo é grande demais. Por favor, envie um menor.",
 			fileNotTaken:    "Não aceitamos este tipo de arquivo. Por favor, envie como PDF ou imagem.",
 			fileLimit:       "Não temos espaço para seu arquivo. Por favor, escreva o conteúdo como texto.",
-			fileUnavailable: "Não recebemos seu arquivo. Por favor, envie novamente.",
+			FileUnavailable: "Não recebemos seu arquivo. Por favor, envie novamente.",
 		},
 	},
 }

@@ -25,7 +25,7 @@ import (
 
 // Routes returns the routes of senders, their checks and their current state.
 func (x Senders) Routes() []httpio.Route {
-	return []httpio.Route{
+	return append([]httpio.Route{
 		member.Route(x.Gate, "GET", "/senders", auth.MayReadSenders, x.listSenders),
 		member.Route(x.Gate, "POST", "/senders", auth.MayWriteSenders, x.add),
 		member.Route(x.Gate, "GET", "/senders/{id}", auth.MayReadSenders, x.get),
@@ -35,7 +35,7 @@ func (x Senders) Routes() []httpio.Route {
 		member.Route(x.Gate, "POST", "/senders/{id}/check", auth.MayWriteSenders, x.check),
 		member.Route(x.Gate, "POST", "/senders/{id}/subscribe", auth.MayWriteSenders, x.subscribe),
 		member.Route(x.Gate, "GET", "/senders/{id}/state", auth.MayReadSenders, x.state),
-	}
+	}, x.registerRoutes()...)
 }
 
 // itemCallback is the finding that the panel adds to a provider's findings: whether callbacks arrive.
@@ -129,7 +129,7 @@ func (x Senders) check(r *http.Request, by member.Member) (c httpio.Either[healt
 	if err != nil {
 		return c, err
 	}
-	if _, err := x.Gate.Limits.Allow(r.Context(), "check line "+by.CompanyID, checksPerMinute, 1); err != nil {
+	if err := x.mayAsk(r, by); err != nil {
 		return c, err
 	}
 	if s.Channel == carillon.Voice {
@@ -148,6 +148,15 @@ func (x Senders) check(r *http.Request, by member.Member) (c httpio.Either[healt
 	report, err := x.Store.Senders.Report(r.Context(), by.CompanyID, s.UID)
 	if err != nil {
 		return c, err
+	}
+	if explain := x.Providers[s.Provider].Explain; explain != nil {
+		breakers, err := x.Store.Breakers.OfCompany(r.Context(), by.CompanyID)
+		if err != nil {
+			return c, err
+		}
+		if f := explain(breakerFor(breakers, s.UID).Detail); f != nil {
+			found.Findings = append(found.Findings, *f)
+		}
 	}
 	found.Findings = append(found.Findings, callbackFinding(x.callbackOf(s), found.Callback, report))
 	if err := x.Store.Senders.KeepInspection(r.Context(), s, found, time.Now()); err != nil {
@@ -222,7 +231,7 @@ func (x Senders) checkNew(r *http.Request, by member.Member) (*reportRow, error)
 	if err := x.admit(r.Context(), s); err != nil {
 		return nil, err
 	}
-	if _, err := x.Gate.Limits.Allow(r.Context(), "check line "+by.CompanyID, checksPerMinute, 1); err != nil {
+	if err := x.mayAsk(r, by); err != nil {
 		return nil, err
 	}
 	found := inspect(r.Context(), s)
@@ -241,7 +250,7 @@ func (x Senders) subscribe(r *http.Request, by member.Member) (httpio.None, erro
 	if subscribe == nil {
 		return nil, carillon.InConflict("A sender of this kind has no callbacks")
 	}
-	if _, err := x.Gate.Limits.Allow(r.Context(), "check line "+by.CompanyID, checksPerMinute, 1); err != nil {
+	if err := x.mayAsk(r, by); err != nil {
 		return nil, err
 	}
 	return nil, subscribe(r.Context(), s)
@@ -256,6 +265,7 @@ type senderState struct {
 	HourFrom  string         `json:"hour_from"`
 	Templates int            `json:"templates"`
 	Approved  int            `json:"approved_templates"`
+	History   *historyRow    `json:"history,omitempty"` // from before the connection; absent if none was asked for or received
 }
 
 // backlog is the number of messages waiting in a sender's lane.
@@ -289,6 +299,9 @@ func (x Senders) state(r *http.Request, by member.Member) (senderState, error) {
 	shown.Waiting = backlog{Messages: w.Messages, More: w.More, Due: w.Due}
 	if !w.Oldest.IsZero() {
 		shown.Waiting.LateMS = now.Sub(w.Oldest).Milliseconds()
+	}
+	if shown.History, err = x.history(ctx, s); err != nil {
+		return senderState{}, err
 	}
 	return shown, x.figures(ctx, &shown, s, now)
 }

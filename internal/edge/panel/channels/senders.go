@@ -35,6 +35,12 @@ type Provider struct {
 	// the provider has no such API.
 	Inspect   func(ctx context.Context, s *carillon.Sender) provider.Inspection
 	Subscribe func(ctx context.Context, s *carillon.Sender) error
+	// Explain returns a finding for the detail of the sender's open circuit breaker; nil if a check finds the cause.
+	Explain func(detail string) *provider.Finding
+	// Register registers a number with a PIN, and SetPIN changes the PIN; it is kept nowhere. AskHistory makes the provider
+	// send the conversations or the contacts from before the connection. They are nil if the provider has no such API.
+	Register, SetPIN func(ctx context.Context, s *carillon.Sender, pin string) error
+	AskHistory       func(ctx context.Context, s *carillon.Sender, contacts bool) error
 }
 
 // Away is an external address that a sender connects to. An address chosen by a member could be used to send requests

@@ -123,6 +123,11 @@ func (x Channel) deliveries(ctx context.Context, c *chats.Conversation, turns []
 			all = append(all, d...)
 		}
 	}
+	for i := range turns {
+		if t := &turns[i]; t.Extra.Delivery != "" {
+			all = append(all, delivery{Seq: t.Seq, State: string(t.Extra.Delivery)})
+		}
+	}
 	return all, nil
 }
 

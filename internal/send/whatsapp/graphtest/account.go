@@ -32,6 +32,7 @@ type Account struct {
 	Callback      string    // callback address, as the channel shows it
 	Served        string    // version that serves the requests; default: the requested version
 	Lacks         string    // permission that the token lacks: messages or management
+	Coexistence
 }
 
 // account holds the current Account.
@@ -93,7 +94,8 @@ func (a *account) phone(w http.ResponseWriter, r *http.Request, _ []byte) *Error
 		"id": a.o.PhoneNumberID, "display_phone_number": now.DisplayNumber, "verified_name": now.VerifiedName,
 		"quality_rating": now.Quality,
 		"platform_type":  now.Platform, "code_verification_status": now.Verification, "name_status": now.NameStatus, "status": now.Status,
-		"whatsapp_business_manager_messaging_limit": now.Limit, "webhook_configuration": map[string]string{"application": now.Callback},
+		"is_on_biz_app": now.OnApp, "whatsapp_business_manager_messaging_limit": now.Limit,
+		"webhook_configuration": map[string]string{"application": now.Callback},
 	}
 	if now.Limit == "-" {
 		delete(known, "whatsapp_business_manager_messaging_limit")
@@ -191,13 +193,7 @@ func (a *account) subscribe(w http.ResponseWriter, _ *http.Request, _ []byte) *E
 // QualityBody returns the body of a callback about the number's limit, such as THROUGHPUT_UPGRADE or FLAGGED.
 func (s *Server) QualityBody(event, limit string) []byte {
 	return s.envelope("phone_number_quality_update", map[string]any{
-		"display_phone_number": strings.Map(func(r rune) rune {
-			if r < '0' || r > '9' {
-				return -1
-			}
-			return r
-		}, s.Account().DisplayNumber),
-		"event": event, "current_limit": limit, "max_daily_conversations_per_business": limit,
+		"display_phone_number": s.display(), "event": event, "current_limit": limit, "max_daily_conversations_per_business": limit,
 	})
 }
 

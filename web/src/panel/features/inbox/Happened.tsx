@@ -33,7 +33,7 @@ export function Happened({ turn, t, language }: { turn: Turn; t: InboxTexts; lan
               : "event_handoff_failed"
             : `event_${turn.event}`;
   if (turn.event === "tool_called") return <Called turn={turn} language={language} />;
-  const text = t[key as keyof InboxTexts];
+  const text = (turn.phone_app && t[`${key}_app` as keyof InboxTexts]) || t[key as keyof InboxTexts];
   if (!text) return null;
   const why = turn.why && t[`why_${turn.why}` as keyof InboxTexts];
   return (

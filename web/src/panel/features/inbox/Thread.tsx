@@ -349,6 +349,7 @@ function Log({ inbox, state, thread, t, language, name, times, caption }: LogPro
           before?.kind !== "event" &&
           before?.author === turn.author &&
           before?.account_id === turn.account_id &&
+          !!before?.phone_app === !!turn.phone_app &&
           !!before?.note === !!turn.note &&
           (!turn.group || before?.name === turn.name);
         before = turn;
@@ -410,9 +411,11 @@ function Bubble({ turn, first, t, language, me, name, times, sent }: BubbleProps
       ? (turn.group && turn.name) || name
       : turn.author === "agent"
         ? turn.name || t.agent
-        : turn.account_id === me
-          ? t.you
-          : turn.name || t.someone;
+        : turn.phone_app
+          ? t.phoneApp
+          : turn.account_id === me
+            ? t.you
+            : turn.name || t.someone;
   return (
     <div
       className="inbox-turn"

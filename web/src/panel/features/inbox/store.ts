@@ -227,7 +227,7 @@ export class Inbox {
     });
     // A thread that was opened before the contact's first message was there has no window yet, and events do not say when the contact wrote.
     const opens = turns.some((t) =>
-      t.author === "visitor" && t.kind !== "event" ? !thread.window : written.has(t.event ?? ""),
+      t.author === "visitor" && t.kind !== "event" ? !thread.window : !t.phone_app && written.has(t.event ?? ""),
     );
     if (opens && newer.channel === "whatsapp" && !isGroup(thread.contact))
       this.later("window", () => void this.reloadThread());

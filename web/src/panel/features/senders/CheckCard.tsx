@@ -11,7 +11,17 @@ import type { Report } from "./types";
 import { useSenderChanges } from "./useSenders";
 
 /** CheckCard asks Meta about a sender and shows what was found last. at_once asks when it is opened. */
-export function CheckCard({ id, report, atOnce }: { id: string; report: Report | undefined; atOnce?: boolean }) {
+export function CheckCard({
+  id,
+  waba,
+  report,
+  atOnce,
+}: {
+  id: string;
+  waba?: string;
+  report: Report | undefined;
+  atOnce?: boolean;
+}) {
   const t = useTexts(checkTexts);
   const can = useCan()("senders:write");
   const { check, subscribe } = useSenderChanges();
@@ -56,7 +66,12 @@ export function CheckCard({ id, report, atOnce }: { id: string; report: Report |
       {!report ? (
         <Rows n={2} />
       ) : report.checked_at ? (
-        <Findings report={report} busy={busy} subscribe={can ? () => void run(() => subscribe(id)) : undefined} />
+        <Findings
+          report={report}
+          waba={waba}
+          busy={busy}
+          subscribe={can ? () => void run(() => subscribe(id)) : undefined}
+        />
       ) : (
         <p className="muted flat" role="status">
           {busy ? t.asking : t.none}

@@ -6,16 +6,29 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { useNow } from "../../ui/Ago";
 import { checkTexts } from "./texts";
 import { limitText } from "./limits";
+import { MetaLink } from "./Needed";
+import { type Ids, idsOf, whereOf } from "./where";
 import type { Finding, FindingState, Report } from "./types";
 
 const icons = { ok: IconCircleCheck, warn: IconAlertTriangle, bad: IconCircleX, unknown: IconCircleDashed };
 
 /** Findings are what a check found, item by item, with what to do about each. subscribe is offered where an app is not subscribed. */
-export function Findings({ report: r, subscribe, busy }: { report: Report; subscribe?: () => void; busy?: boolean }) {
+export function Findings({
+  report: r,
+  waba,
+  subscribe,
+  busy,
+}: {
+  report: Report;
+  waba?: string;
+  subscribe?: () => void;
+  busy?: boolean;
+}) {
   const t = useTexts(checkTexts);
   const language = useLanguage();
   const now = useNow();
   const all = r.findings ?? [];
+  const ids = idsOf(waba, all);
   const skipped = all.filter((f) => f.code === "not_checked");
   const asked = all.filter((f) => f.code !== "not_checked");
   const nameOf = (f: Finding) => (t as Record<string, string>)["item_" + f.item] ?? f.item;
@@ -35,6 +48,7 @@ export function Findings({ report: r, subscribe, busy }: { report: Report; subsc
           <Item
             key={f.item}
             finding={f}
+            ids={ids}
             subscribe={f.item === "subscription" && f.state === "bad" ? subscribe : undefined}
             busy={busy}
           />
@@ -56,13 +70,25 @@ function sorted(all: Finding[]): Finding[] {
   return [...all].sort((a, b) => urgent(a) - urgent(b));
 }
 
-function Item({ finding: f, subscribe, busy }: { finding: Finding; subscribe?: () => void; busy?: boolean }) {
+function Item({
+  finding: f,
+  ids,
+  subscribe,
+  busy,
+}: {
+  finding: Finding;
+  ids: Ids;
+  subscribe?: () => void;
+  busy?: boolean;
+}) {
   const t = useTexts(checkTexts);
   const language = useLanguage();
   const all = t as Record<string, string>;
   const state: FindingState = f.state in icons ? f.state : "unknown";
   const Icon = icons[state];
   const cure = all["do_" + f.code];
+  const where = all["where_" + f.item];
+  const at = whereOf(f.item, ids);
   return (
     <li data-state={state}>
       <Icon size={18} aria-hidden="true" />
@@ -72,6 +98,11 @@ function Item({ finding: f, subscribe, busy }: { finding: Finding; subscribe?: (
           {fill(all[f.code] ?? f.code, valuesOf(f, language, t))}
         </p>
         {cure && <p className="small findings-do">{fill(cure, valuesOf(f, language, t))}</p>}
+        {where && (
+          <p className="small muted findings-where">
+            {where} {at && <MetaLink to={at} />}
+          </p>
+        )}
         {f.detail && (
           <p className="small mono muted">
             <English>{f.detail}</English>

@@ -8,6 +8,8 @@ import { Failed, Page, Rows } from "../../ui/parts";
 import { shared } from "../../ui/texts";
 import { CallbackCard } from "./CallbackCard";
 import { CheckCard } from "./CheckCard";
+import { HistoryCard } from "./HistoryCard";
+import { RegisterCard } from "./RegisterCard";
 import { Steps } from "./Steps";
 import { texts } from "./texts";
 import { useSender, useSenderState } from "./useSenders";
@@ -45,7 +47,11 @@ function Finish() {
           <Steps at={checking ? 5 : 4} open={checking && !verified ? [4] : []} />
           <div className="connect-narrow">
             {checking ? (
-              <CheckCard id={id} report={report} atOnce />
+              <>
+                <CheckCard id={id} waba={one.data.settings.waba_id} report={report} atOnce />
+                <RegisterCard id={id} report={report} />
+                <HistoryCard id={id} state={state.data} />
+              </>
             ) : (
               <CallbackCard sender={one.data} report={report} waiting />
             )}

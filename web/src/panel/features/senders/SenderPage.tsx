@@ -14,6 +14,8 @@ import { shared } from "../../ui/texts";
 import { CallbackCard } from "./CallbackCard";
 import { CheckCard } from "./CheckCard";
 import { sent } from "./fields";
+import { HistoryCard } from "./HistoryCard";
+import { RegisterCard } from "./RegisterCard";
 import { SenderForm } from "./SenderForm";
 import { StateCard } from "./StateCard";
 import { texts } from "./texts";
@@ -90,7 +92,9 @@ function Editor({ stored }: { stored: MessagingSender }) {
       <div className="side-by-side">
         <div className="stack sender-side">
           <StateCard sender={stored} state={state.data} error={state.error} retry={() => void state.refetch()} />
-          {cloud && <CheckCard id={stored.id} report={state.data?.report} />}
+          {cloud && <CheckCard id={stored.id} waba={stored.settings.waba_id} report={state.data?.report} />}
+          {cloud && can && <RegisterCard id={stored.id} report={state.data?.report} />}
+          {cloud && <HistoryCard id={stored.id} state={state.data} />}
           {cloud && (
             <CallbackCard sender={stored} report={state.data?.report} typed={draft.value.settings.verify_token} />
           )}

@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
 import panelSource from "../../../../../internal/edge/panel/channels/check.go?raw";
 import checkSource from "../../../../../internal/send/whatsapp/check.go?raw";
+import registerSource from "../../../../../internal/send/whatsapp/register.go?raw";
 import { languages, setLanguage } from "../../i18n";
 import { checkTexts } from "./texts";
 import { sent } from "./fields";
 import { reachable } from "./reachable";
 import { limitText, people, span } from "./limits";
 import { stateOf } from "./SenderState";
+import { idsOf, whereOf } from "./where";
 
 test("each item and code that a check can find has a text, and what is wrong has a next step, in every language", async () => {
   const source = checkSource + panelSource;
@@ -26,7 +28,8 @@ test("each item and code that a check can find has a text, and what is wrong has
         c,
       ),
   );
-  expect(items.length).toBe(13);
+  expect(items.length).toBe(14);
+  codes.push("coexistence", "templates_misclassified");
   expect(codes.length).toBeGreaterThan(40);
   const bad = [...source.matchAll(/Finding(?:Bad|Warn), "(\w+)"/g)].map((m) => m[1]!);
   for (const language of Object.keys(languages) as (keyof typeof languages)[]) {
@@ -34,8 +37,30 @@ test("each item and code that a check can find has a text, and what is wrong has
     const t = checkTexts.now as Record<string, string>;
     for (const item of items) expect(t["item_" + item], `${language} ${item}`).toBeTruthy();
     for (const code of codes) expect(t[code], `${language} ${code}`).toBeTruthy();
-    for (const code of bad) expect(t["do_" + code], `${language} do_${code}`).toBeTruthy();
+    for (const code of [...bad, "templates_misclassified"])
+      expect(t["do_" + code], `${language} do_${code}`).toBeTruthy();
+    for (const item of items.filter((i) => i !== "connection")) {
+      expect(t["where_" + item], `${language} where_${item}`).toBeTruthy();
+      expect(whereOf(item, {}), item).toMatch(/^https:\/\/(developers|business)\.facebook\.com\//);
+    }
+    for (const why of registerSource.match(/(?<=: ")\w+(?=")/g)!.filter((w) => w.includes("_")))
+      if (!["messaging_product", "sync_type"].includes(why))
+        expect(t["refused_" + why], `${language} refused_${why}`).toBeTruthy();
   }
+});
+
+test("pages at Meta are found by the ids that are known, and by nothing else", () => {
+  const finding = (app: string) => ({ item: "token", state: "ok" as const, code: "token_permanent", values: { app } });
+  expect(whereOf("app_secret", idsOf("2000001", [finding("3000001")]))).toBe(
+    "https://developers.facebook.com/apps/3000001/settings/basic/",
+  );
+  expect(whereOf("registration", idsOf("2000001", []))).toBe(
+    "https://business.facebook.com/wa/manage/phone-numbers/?waba_id=2000001",
+  );
+  expect(whereOf("app_secret", idsOf("x", [finding("../evil")]))).toBe("https://developers.facebook.com/apps/");
+  expect(whereOf("registration", idsOf("1&x", undefined))).toBe(
+    "https://business.facebook.com/wa/manage/phone-numbers/",
+  );
 });
 
 test("limits and durations are read", () => {

@@ -1,6 +1,6 @@
 import { dictionaries, type TextsOf } from "../../i18n";
 
-export const { texts, checkTexts } = dictionaries({
+export const { texts, checkTexts, historyTexts } = dictionaries({
   en: () => import("./texts/en"),
   es: () => import("./texts/es"),
   pt: () => import("./texts/pt"),

@@ -82,5 +82,14 @@ export function useSenderChanges() {
       [client, company.id, lists],
     ),
     subscribe: useCallback((id: string) => post(`${at(id)}/subscribe`), []),
+    register: useCallback((id: string, pin: string) => post(`${at(id)}/register`, { pin }), []),
+    setPIN: useCallback((id: string, pin: string) => put(`${at(id)}/pin`, { pin }), []),
+    askHistory: useCallback(
+      async (id: string, contacts: boolean) => {
+        const history = await post(`${at(id)}/history`, { contacts });
+        client.setQueryData<SenderState>([company.id, "messaging", id, "state"], (s) => s && { ...s, history });
+      },
+      [client, company.id],
+    ),
   };
 }

@@ -100,7 +100,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   callbackLast: "Último callback {ago}.",
   callbackNone: "Aún no hay callbacks.",
   otherFields:
-    "También son útiles: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update.",
+    "También son útiles: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update. Para un número que sigue en la aplicación WhatsApp Business: smb_message_echoes, history, smb_app_state_sync.",
   pacing: "Ritmo",
   perSecond: "Mensajes por segundo",
   perSecondHelp: "0 para no limitar. Meta permite 80 a la mayoría de los números.",
@@ -167,6 +167,11 @@ export const texts: Record<keyof typeof en.texts, string> = {
   event_DISABLED_UPDATE: "Cuenta desactivada",
   event_ACCOUNT_VIOLATION: "Infracción de la política",
   event_ACCOUNT_RESTRICTION: "Cuenta restringida",
+  event_PARTNER_REMOVED:
+    "El número se desconectó en la aplicación WhatsApp Business. Conéctelo de nuevo en la aplicación para usarlo aquí",
+  event_ACCOUNT_OFFBOARDED:
+    "La cuenta se desconectó de la API de la nube y el número funciona solo en la aplicación WhatsApp Business",
+  event_ACCOUNT_RECONNECTED: "La cuenta se conectó de nuevo a la API de la nube",
   asOf: "dato de {ago}",
   notKnown: "Sin datos",
   remove: "Eliminar número",
@@ -262,7 +267,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   do_account_unclear: "Inténtelo dentro de un minuto.",
   registered: "El número puede enviar y recibir.",
   not_registered: "El número no está registrado en la Cloud API.",
-  do_not_registered: "Regístrelo en el Administrador de WhatsApp › Números de teléfono, con un PIN que usted elija.",
+  do_not_registered: "Regístrelo más abajo con un PIN, o en el Administrador de WhatsApp.",
   not_verified: "El número aún no está verificado.",
   do_not_verified: "Verifíquelo en el Administrador de WhatsApp con el código de Meta y después regístrelo.",
   on_premise: "El número sigue en la API antigua, la local.",
@@ -283,7 +288,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   do_quality_red:
     "Muchas personas bloquean o denuncian sus mensajes. Deje de enviar los inesperados o Meta bajará el límite.",
   quality_unrated: "Sin valorar. Meta valora después de algunos mensajes.",
-  limit_known: "{limit}.",
+  limit_known: "{limit}, para todos los números del portafolio comercial juntos.",
   limitMany: "{n} personas en 24 horas",
   limitAny: "sin límite de personas",
   secret_ok: "Es de la misma app que el token.",
@@ -305,4 +310,70 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
     "Carillon necesita una dirección https pública. Póngalo detrás de un proxy con certificado y defina base-url.",
   callback_elsewhere: "Meta los envía a {host}.",
   do_callback_elsewhere: "Para recibirlos aquí, ponga en Meta la URL de callback de esta página.",
+  item_templates: "Plantillas",
+  templates_misclassified: "Meta limita los envíos porque hubo plantillas con una categoría equivocada.",
+  do_templates_misclassified:
+    "Corrija las categorías de sus plantillas y apele en el Administrador de WhatsApp. Los mensajes esperan hasta entonces.",
+  coexistence: "El número también se usa en la aplicación WhatsApp Business, que lo registra. Aquí no necesita PIN.",
+  register: "Registrar el número",
+  registerAbout: "El número puede enviar y recibir después de registrarse en la API de la nube.",
+  registeredDone: "Número registrado",
+  pin: "PIN",
+  pinHelp:
+    "Seis dígitos. Si el número tiene un PIN de verificación en dos pasos, introduzca ese; si no, este será su PIN. Anótelo: aquí no se guarda.",
+  pinTitle: "Verificación en dos pasos",
+  pinAbout: "Meta pide este PIN cuando el número se registra de nuevo. Aquí no se guarda.",
+  pinNew: "Seis dígitos. Reemplaza el PIN actual. Anótelo.",
+  pinChange: "Cambiar PIN",
+  pinChanged: "PIN cambiado",
+  pinDigits: "Introduzca seis dígitos.",
+  refused_pin_wrong:
+    "No es el PIN del número. Introduzca el PIN de la verificación en dos pasos o restablézcalo en el Administrador de WhatsApp.",
+  refused_number_unverified:
+    "Meta quiere verificar el número de nuevo. Hágalo en el Administrador de WhatsApp con el código de Meta y reinténtelo.",
+  refused_pin_locked:
+    "Demasiados PIN equivocados. Meta bloquea más intentos durante un tiempo. Restablezca el PIN en el Administrador de WhatsApp.",
+  refused_pin_too_fast: "Los PIN equivocados llegaron demasiado rápido. Reinténtelo en unos minutos.",
+  refused_number_unregistered: "El número aún no está registrado. Regístrelo primero.",
+  refused_number_deleted_recently: "El número se eliminó hace un momento. Reinténtelo en cinco minutos.",
+  refused_registrations_too_many: "Demasiados intentos: Meta permite 10 en 72 horas. Reinténtelo en 72 horas.",
+  refused_history_asked_before:
+    "Meta permite esta solicitud una vez y ya se hizo. Para repetirla, desconecte el número en la aplicación WhatsApp Business y conéctelo de nuevo.",
+  refused_history_too_late:
+    "Meta permite esta solicitud solo en las primeras 24 horas tras la conexión. Desconecte el número en la aplicación WhatsApp Business y conéctelo de nuevo.",
+  refused_history_not_shared:
+    "La empresa no comparte su historial. Active la opción en la aplicación WhatsApp Business.",
+  where_version: "Las versiones están en el registro de cambios de Meta.",
+  where_token: "Se crea en Configuración del negocio › Usuarios del sistema › Generar token.",
+  where_phone_number_id: "Está en su app, en WhatsApp › Configuración de la API.",
+  where_number: "Está en el Administrador de WhatsApp › Números de teléfono.",
+  where_waba_id: "Está en Configuración del negocio › Cuentas › Cuentas de WhatsApp.",
+  where_registration: "Está en el Administrador de WhatsApp › Números de teléfono.",
+  where_name: "Se define en el Administrador de WhatsApp › Números de teléfono › Perfil.",
+  where_quality: "Está en el Administrador de WhatsApp › Números de teléfono.",
+  where_limit: "Está en el Administrador de WhatsApp. Se aplica a todos los números del portafolio comercial juntos.",
+  where_app_secret: "Está en su app, en Configuración de la app › Básica.",
+  where_subscription: "Se define en su app, en WhatsApp › Configuración.",
+  where_callback: "Se define en su app, en WhatsApp › Configuración.",
+  where_templates: "Apele en el Administrador de WhatsApp.",
+};
+
+export const historyTexts = {
+  title: "Aplicación WhatsApp Business",
+  about:
+    "El número sigue en la aplicación. Se pueden importar las conversaciones anteriores y los nombres de los contactos.",
+  once: "Meta permite cada solicitud una vez, en las 24 horas siguientes a la conexión. Pida primero los contactos.",
+  askContacts: "Importar contactos",
+  askHistory: "Importar conversaciones",
+  asked: "Meta envía los datos en los próximos minutos",
+  waiting: "Esperando a que Meta envíe las conversaciones.",
+  receiving: "Importando: {percent} %, {phase}.",
+  phase0: "el último día",
+  phase1: "los últimos 90 días",
+  phase2: "los últimos 180 días",
+  done: "Las conversaciones están importadas.",
+  refused:
+    "La empresa no comparte su historial en la aplicación WhatsApp Business. Los mensajes nuevos llegan como siempre.",
+  counts: "{messages} mensajes, {conversations} conversaciones, {names} nombres.",
+  last: "Últimos datos {ago}.",
 };

@@ -99,7 +99,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   callbackLast: "Último callback {ago}.",
   callbackNone: "Nenhum callback ainda.",
   otherFields:
-    "Também são úteis: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update.",
+    "Também são úteis: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update. Para um número que continua no aplicativo WhatsApp Business: smb_message_echoes, history, smb_app_state_sync.",
   pacing: "Ritmo",
   perSecond: "Mensagens por segundo",
   perSecondHelp: "0 para não limitar. A Meta permite 80 para a maioria dos números.",
@@ -166,6 +166,11 @@ export const texts: Record<keyof typeof en.texts, string> = {
   event_DISABLED_UPDATE: "Conta desativada",
   event_ACCOUNT_VIOLATION: "Violação da política",
   event_ACCOUNT_RESTRICTION: "Conta restrita",
+  event_PARTNER_REMOVED:
+    "O número foi desconectado no aplicativo WhatsApp Business. Conecte-o novamente no aplicativo para usá-lo aqui",
+  event_ACCOUNT_OFFBOARDED:
+    "A conta foi desconectada da API da nuvem e o número funciona só no aplicativo WhatsApp Business",
+  event_ACCOUNT_RECONNECTED: "A conta foi conectada novamente à API da nuvem",
   asOf: "dado de {ago}",
   notKnown: "Sem dados",
   remove: "Remover número",
@@ -260,7 +265,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   do_account_unclear: "Tente novamente daqui a um minuto.",
   registered: "O número pode enviar e receber.",
   not_registered: "O número não está registrado na Cloud API.",
-  do_not_registered: "Registre-o no Gerenciador do WhatsApp › Números de telefone, com um PIN escolhido por você.",
+  do_not_registered: "Registre-o abaixo com um PIN, ou no Gerenciador do WhatsApp.",
   not_verified: "O número ainda não está verificado.",
   do_not_verified: "Verifique-o no Gerenciador do WhatsApp com o código da Meta e depois registre-o.",
   on_premise: "O número continua na API antiga, a local.",
@@ -281,7 +286,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   do_quality_red:
     "Muitas pessoas bloqueiam ou denunciam suas mensagens. Pare de enviar as inesperadas, ou a Meta reduzirá o limite.",
   quality_unrated: "Ainda sem avaliação. A Meta avalia após algumas mensagens.",
-  limit_known: "{limit}.",
+  limit_known: "{limit}, para todos os números do portfólio empresarial juntos.",
   limitMany: "{n} pessoas em 24 horas",
   limitAny: "sem limite de pessoas",
   secret_ok: "É do mesmo app que o token.",
@@ -303,4 +308,68 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
     "O Carillon precisa de um endereço https público. Coloque-o atrás de um proxy com certificado e defina base-url.",
   callback_elsewhere: "A Meta os envia para {host}.",
   do_callback_elsewhere: "Para recebê-los aqui, informe na Meta a URL de callback desta página.",
+  item_templates: "Modelos",
+  templates_misclassified: "A Meta limita os envios porque houve modelos com a categoria errada.",
+  do_templates_misclassified:
+    "Corrija as categorias dos seus modelos e recorra no Gerenciador do WhatsApp. As mensagens aguardam até lá.",
+  coexistence: "O número também é usado no aplicativo WhatsApp Business, que o registra. Aqui ele não precisa de PIN.",
+  register: "Registrar o número",
+  registerAbout: "O número pode enviar e receber depois do registro na API da nuvem.",
+  registeredDone: "Número registrado",
+  pin: "PIN",
+  pinHelp:
+    "Seis dígitos. Se o número tem um PIN de verificação em duas etapas, informe esse; senão, este será o PIN. Anote-o: ele não é armazenado aqui.",
+  pinTitle: "Verificação em duas etapas",
+  pinAbout: "A Meta pede este PIN quando o número é registrado novamente. Ele não é armazenado aqui.",
+  pinNew: "Seis dígitos. Substitui o PIN atual. Anote-o.",
+  pinChange: "Alterar PIN",
+  pinChanged: "PIN alterado",
+  pinDigits: "Informe seis dígitos.",
+  refused_pin_wrong:
+    "Este não é o PIN do número. Informe o PIN da verificação em duas etapas ou redefina-o no Gerenciador do WhatsApp.",
+  refused_number_unverified:
+    "A Meta quer verificar o número novamente. Faça isso no Gerenciador do WhatsApp com o código da Meta e tente novamente.",
+  refused_pin_locked:
+    "PINs errados demais. A Meta bloqueia mais tentativas por um tempo. Redefina o PIN no Gerenciador do WhatsApp.",
+  refused_pin_too_fast: "Os PINs errados vieram rápido demais. Tente novamente em alguns minutos.",
+  refused_number_unregistered: "O número ainda não está registrado. Registre-o primeiro.",
+  refused_number_deleted_recently: "O número foi excluído há pouco. Tente novamente em cinco minutos.",
+  refused_registrations_too_many: "Tentativas demais: a Meta permite 10 em 72 horas. Tente novamente em 72 horas.",
+  refused_history_asked_before:
+    "A Meta permite esta requisição uma vez, e ela já foi feita. Para repeti-la, desconecte o número no aplicativo WhatsApp Business e conecte-o novamente.",
+  refused_history_too_late:
+    "A Meta permite esta requisição só nas primeiras 24 horas após a conexão. Desconecte o número no aplicativo WhatsApp Business e conecte-o novamente.",
+  refused_history_not_shared: "A empresa não compartilha o histórico. Ative a opção no aplicativo WhatsApp Business.",
+  where_version: "As versões estão no registro de alterações da Meta.",
+  where_token: "É criado em Configurações do negócio › Usuários do sistema › Gerar token.",
+  where_phone_number_id: "Está no seu app, em WhatsApp › Configuração da API.",
+  where_number: "Está no Gerenciador do WhatsApp › Números de telefone.",
+  where_waba_id: "Está em Configurações do negócio › Contas › Contas do WhatsApp.",
+  where_registration: "Está no Gerenciador do WhatsApp › Números de telefone.",
+  where_name: "É definido no Gerenciador do WhatsApp › Números de telefone › Perfil.",
+  where_quality: "Está no Gerenciador do WhatsApp › Números de telefone.",
+  where_limit: "Está no Gerenciador do WhatsApp. Vale para todos os números do portfólio empresarial juntos.",
+  where_app_secret: "Está no seu app, em Configurações do app › Básico.",
+  where_subscription: "É definida no seu app, em WhatsApp › Configuração.",
+  where_callback: "É definido no seu app, em WhatsApp › Configuração.",
+  where_templates: "Recorra no Gerenciador do WhatsApp.",
+};
+
+export const historyTexts = {
+  title: "Aplicativo WhatsApp Business",
+  about: "O número continua no aplicativo. As conversas anteriores e os nomes dos contatos podem ser importados.",
+  once: "A Meta permite cada requisição uma vez, nas 24 horas após a conexão. Peça primeiro os contatos.",
+  askContacts: "Importar contatos",
+  askHistory: "Importar conversas",
+  asked: "A Meta envia os dados nos próximos minutos",
+  waiting: "Aguardando a Meta enviar as conversas.",
+  receiving: "Importando: {percent}%, {phase}.",
+  phase0: "o último dia",
+  phase1: "os últimos 90 dias",
+  phase2: "os últimos 180 dias",
+  done: "As conversas estão importadas.",
+  refused:
+    "A empresa não compartilha o histórico no aplicativo WhatsApp Business. As mensagens novas chegam como sempre.",
+  counts: "{messages} mensagens, {conversations} conversas, {names} nomes.",
+  last: "Últimos dados {ago}.",
 };
