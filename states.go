@@ -45,6 +45,8 @@ const (
 	ReasonAttemptsExhausted Reason = "attempts_exhausted"  // every attempt failed with a temporary fault
 	ReasonLineUnavailable   Reason = "line_unavailable"    // this version cannot place calls on the line's provider
 	ReasonInterrupted       Reason = "interrupted"         // the node with the call in progress died
+	ReasonDelivered         Reason = "delivered"           // the message was delivered before its fallback call was dialed
+	ReasonQuotaExceeded     Reason = "quota_exceeded"      // the company's calls of the day are used up
 )
 
 // TemplateStatus is the status of a template, in lower case as in errors and provisioning; lists show it in upper

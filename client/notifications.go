@@ -63,6 +63,9 @@ type Message struct {
 	Campaign string `json:"campaign_name"`
 	Event    string `json:"name_event,omitempty"` // starts a flow when the recipient replies
 
+	// Fallback has an agent call each recipient whose message fails or is not delivered in time. Nil: no calls.
+	Fallback *Fallback `json:"fallback,omitempty"`
+
 	// At is the sending time: a local time in Zone such as 2030-01-15T09:30:00, or RFC 3339. Empty: immediately.
 	At   string `json:"datetime_sending,omitempty"`
 	Zone string `json:"timezone,omitempty"` // IANA name; default UTC
@@ -72,6 +75,18 @@ type Message struct {
 	// as a booking number.
 	IdempotencyKey string `json:"-"`
 }
+
+// Fallback is the call to a recipient whose message is not delivered.
+type Fallback struct {
+	Channel string `json:"channel"`              // FallbackCall
+	After   string `json:"after"`                // since the message was sent, from 1m to 24h, such as 15m
+	Line    string `json:"recipient_id"`         // ID or number of the voice line; its ID in responses
+	Agent   string `json:"agent_id"`             // ID of the agent
+	Event   string `json:"name_event,omitempty"` // the flow that the call follows
+}
+
+// FallbackCall is the channel of a fallback.
+const FallbackCall = "call"
 
 // VoiceCall is a call to place.
 type VoiceCall struct {
@@ -146,6 +161,7 @@ type Sender struct {
 // Notification is a notification with its recipients.
 type Notification struct {
 	Summary
+	Fallback   *Fallback   `json:"fallback"` // nil if there is none
 	Timeline   []Moment    `json:"timeline"`
 	Recipients []Recipient `json:"recipients"`
 	NextCursor string      `json:"next_cursor"`
@@ -168,7 +184,19 @@ type Recipient struct {
 	ProviderID string               `json:"provider_id"`
 	Attempts   int                  `json:"attempts"`
 	Times      map[string]time.Time `json:"times"` // sent_at, delivered_at, …
-	Call       *CallRecord          `json:"call"`  // set for calls
+	Fallback   *FollowUp            `json:"fallback"`
+	Call       *CallRecord          `json:"call"` // set for calls, and for calls that followed a message
+}
+
+// FollowUp is the fallback of a recipient. Fields that do not apply are zero.
+type FollowUp struct {
+	Channel   string     `json:"channel"`
+	State     string     `json:"state"` // waiting, called, not_needed, skipped or canceled
+	Reason    string     `json:"reason"`
+	DueAt     *time.Time `json:"due_at"` // while it waits: when the call is due at the earliest
+	DecidedAt *time.Time `json:"decided_at"`
+	CallID    string     `json:"call_id"`
+	CallState string     `json:"call_state"`
 }
 
 // Notification reads a notification with all of its recipients, of which there are at most 100.
@@ -259,10 +287,12 @@ type Canceled struct {
 	ID          string `json:"notification_id"`
 	Canceled    int    `json:"canceled"`
 	AlreadySent int    `json:"already_sent"`
-	HungUp      int    `json:"hung_up"` // calls that were in progress
+	Fallbacks   int    `json:"fallbacks_canceled"` // calls that would have followed messages that were sent
+	HungUp      int    `json:"hung_up"`            // calls that were in progress
 }
 
-// Cancel cancels the unsent messages of a notification. Errors: Conflict if there are none.
+// Cancel cancels the unsent messages of a notification, and the calls that would follow the others. Errors: Conflict if
+// there are none.
 func (c *Client) Cancel(ctx context.Context, id string) (*Canceled, error) {
 	return get[Canceled](ctx, c, Call{Method: http.MethodDelete, Path: Prefix + "notify/" + url.PathEscape(id), As: Company})
 }

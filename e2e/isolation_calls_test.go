@@ -51,6 +51,10 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		{body: message("alpha_line", "plain", betaAgent)},
 		{body: message("15555550101", "plain", betaAgent)},
 	}
+	fallback := func(line, agent string) call {
+		f := fmt.Sprintf(`"fallback":{"channel":"call","after":"15m","recipient_id":%q,"agent_id":%q}}`, line, agent)
+		return call{kind: plain, body: strings.TrimSuffix(message("beta_main", "plain", betaAgent), "}") + "," + f}
+	}
 	made := `{"name":"curious_%s","language":"en_US","content":"Hi","variables":[],"category":"UTILITY"}`
 	edit, later, signed := `{"content":"Taken over"}`, `{"datetime_sending":"2098-01-01T00:00:00"}`, c.statuses(a, c.beta)
 	panel := func(more ...call) []call {
@@ -101,7 +105,9 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 		"GET /openapi.json":              {{kind: own}},
 		"POST " + v1 + "/notify": append(sends, call{body: message("beta_main", "alpha_plain", "")},
 			call{body: a.sent, header: []string{"Idempotency-Key", "alphakey" + fmt.Sprint(len(a.sent))}},
-			call{kind: own, body: message("beta_main", "plain", "")}),
+			call{kind: own, body: message("beta_main", "plain", "")},
+			fallback("alpha_line", betaAgent), fallback("15555550101", betaAgent),
+			fallback("beta_line", "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2")),
 		"POST " + v1 + "/notify/voice": append(sends,
 			call{body: message("beta_line", "", "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaa2")},
 			call{kind: own, body: message("beta_line", "", betaAgent)}),

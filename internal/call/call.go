@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/base/provider"
 	"carillon/internal/base/share"
 	"carillon/internal/call/dial"
 	"carillon/internal/queue"
@@ -225,17 +226,20 @@ func (c *Calls) hangUpAll(why error) {
 	}
 }
 
-// HangUp ends a company's call, identified by its notification or as a call to a line, on any node. It returns the
-// call's state before, or "" if it is not in progress. Errors: not_found.
+// HangUp ends a company's call, placed or to a line, on any node. It returns the call's state before, or "" if it is not
+// in progress. Errors: not_found.
 func (c *Calls) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
-	n, err := c.store.Notifications.Find(ctx, companyID, id)
+	notificationID, key, of, ok := provider.ParseCallID(id)
+	if !ok {
+		return "", carillon.Absent("Call")
+	}
+	n, err := c.store.Notifications.Find(ctx, companyID, notificationID)
 	if carillon.IsCode(err, carillon.NotFound) && c.o.Incoming != nil {
 		return c.o.Incoming.HangUp(ctx, companyID, id)
 	}
-	if err != nil || n.Channel != carillon.Voice {
+	if err != nil || n.Channel != of {
 		return "", err
 	}
-	key := n.Seq().Message(0)
 	state, node, err := c.calls.HangUp(ctx, companyID, key)
 	if err == nil && node == c.queue.ID() {
 		c.hangUp(key, errHungUp)

@@ -464,7 +464,8 @@ func TestACallIsHungUp(t *testing.T) {
 		if state, err := n.calls.HangUp(t.Context(), carillon.NewID(time.Now()), id); !carillon.IsCode(err, carillon.NotFound) {
 			t.Errorf("another company hangs up: %s, %v", state, err)
 		}
-		if _, _, err := n.store.Notifications.Cancel(t.Context(), n.company.ID, id, time.Now()); !carillon.IsCode(err, carillon.Conflict) {
+		_, err := n.store.Notifications.Cancel(t.Context(), n.company.ID, id, false, time.Now())
+		if !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("canceled without being hung up: %v", err)
 		}
 		state, err := n.calls.HangUp(t.Context(), n.company.ID, id)
@@ -527,9 +528,9 @@ func TestACallIsCanceledInEachState(t *testing.T) {
 		} {
 			id := ids[c.name]
 			before := n.record(id)
-			canceled, _, err := n.store.Notifications.Cancel(t.Context(), n.company.ID, id, time.Now())
-			if (canceled == 1) != c.canceled || !c.canceled && !carillon.IsCode(err, carillon.Conflict) {
-				t.Errorf("%s: %d canceled, %v", c.name, canceled, err)
+			canceled, err := n.store.Notifications.Cancel(t.Context(), n.company.ID, id, false, time.Now())
+			if (canceled.Messages == 1) != c.canceled || !c.canceled && !carillon.IsCode(err, carillon.Conflict) {
+				t.Errorf("%s: %+v canceled, %v", c.name, canceled, err)
 			}
 			if v := n.record(id); !c.canceled && v.State != before.State {
 				t.Errorf("%s: %s after a cancel, %s before", c.name, v.State, before.State)
@@ -558,7 +559,8 @@ func TestACanceledCallIsNotPlaced(t *testing.T) {
 		n.setUp(func(_ *carillon.Company, line *carillon.Sender) { line.MaxConcurrent = 1 })
 		defer n.start()()
 		first, second := n.call("34600111001"), n.call("34600111002")
-		if canceled, _, err := n.store.Notifications.Cancel(t.Context(), n.company.ID, second, time.Now()); err != nil || canceled != 1 {
+		canceled, err := n.store.Notifications.Cancel(t.Context(), n.company.ID, second, false, time.Now())
+		if err != nil || canceled.Messages != 1 {
 			t.Fatal(canceled, err)
 		}
 		await(t, "the first", n.ended([]string{first}, carillon.StateCompleted))

@@ -59,8 +59,10 @@ type attempt struct {
 	ringing  time.Time
 	answered time.Time
 	talk     calls.Talk
-	faults   int       // faults of the line since the last attempt that reached the network
-	since    time.Time // time of the first of them
+	// delivered reports whether the message that the call follows arrived before it was dialed.
+	delivered bool
+	faults    int       // faults of the line since the last attempt that reached the network
+	since     time.Time // time of the first of them
 }
 
 // Do implements queue.Worker. It places a call and decides what follows from its ending.
@@ -130,6 +132,11 @@ func (c *Calls) prepare(a *attempt) (queue.Done, bool) {
 			Detail: "could not be placed within its time to live",
 		}, false), true
 	}
+	if a.delivered {
+		return a.done(now, work.MoveDone, dial.Ending{
+			State: carillon.StateCanceled, Reason: carillon.ReasonDelivered, EndedBy: "system", At: now,
+		}, false), true
+	}
 	if !a.company.Suppresses {
 		return queue.Done{}, false
 	}
@@ -181,9 +188,23 @@ func (c *Calls) read(ctx context.Context, a *attempt) (err error) {
 		return err
 	}
 	a.out = dial.Call{
-		ID: n.ID, Number: a.Number, Attempt: a.Attempt, AgentID: req.AgentID, Contact: req.Contacts[a.key.N()].Fields(), Event: req.Event,
+		ID: provider.CallID(n.ID, n.Channel, a.key), NotificationID: n.ID, Number: a.Number, Attempt: a.Attempt, AgentID: req.AgentID,
+		Contact: req.Contacts[a.key.N()].Fields(), Event: req.Event,
 	}
-	return nil
+	if f := req.Fallback; f != nil {
+		a.out.AgentID, a.out.Event = f.AgentID, f.Event
+		a.delivered, err = c.delivered(ctx, a.key)
+	}
+	return err
+}
+
+// delivered reports whether the message that a call follows was delivered.
+func (c *Calls) delivered(ctx context.Context, key carillon.MessageKey) (bool, error) {
+	m, err := c.store.Messages.List(ctx, key.Seq(), key.N(), 1)
+	if err != nil || len(m) == 0 {
+		return false, err
+	}
+	return m[0].Reached(), nil
 }
 
 // ended decides what follows from an attempt. After a fault of the line it is retried later, after an outcome in the

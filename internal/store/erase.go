@@ -187,6 +187,10 @@ func (s *Store) erasePart(ctx context.Context, p *people.Person, n *messages.Not
 			carillon.ErasedNumber, int64(seq.Message(0)), int64(seq.LastMessage()), keys); err != nil {
 			return err
 		}
+		if _, err := tx.Exec(ctx, "UPDATE call SET number = $1, detail = '' WHERE id BETWEEN $2 AND $3 AND number "+tx.DB().In(4),
+			carillon.ErasedNumber, int64(seq.Message(0)), int64(seq.LastMessage()), keys); err != nil {
+			return err
+		}
 		_, err := tx.Exec(ctx, "DELETE FROM search WHERE company_id = $1 AND field = 'number' AND seq = $2 AND value "+
 			tx.DB().In(3), p.CompanyID, int64(seq), keys)
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
+	"carillon/internal/store/messages"
 	"carillon/internal/store/work"
 )
 
@@ -20,8 +21,8 @@ func TestWhatReturnsATransactionsResultOutlivesItsCaller(t *testing.T) {
 	a := r.accepted(t, 2)
 	for name, read := range map[string]func(ctx context.Context) (empty bool, err error){
 		"cancel": func(ctx context.Context) (bool, error) {
-			canceled, sent, err := r.Notifications.Cancel(ctx, ours, a.Notification.ID, r.now)
-			return canceled == 0 && sent == 0, err
+			canceled, err := r.Notifications.Cancel(ctx, ours, a.Notification.ID, false, r.now)
+			return canceled == messages.Canceled{}, err
 		},
 		"hang up": func(ctx context.Context) (bool, error) {
 			state, node, err := r.Calls.HangUp(ctx, ours, a.Notification.Seq().Message(0))

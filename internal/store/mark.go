@@ -14,6 +14,7 @@ import (
 // Mark prepares a restored database for the start of the program. Messages may have been sent after the backup without
 // this database knowing. So messages that are due by now are held until an operator decides; those that were in flight
 // at the time of the backup end as failed, outcome_unknown. A receipt corrects both. Later messages are not affected.
+// Fallbacks that wait are skipped: whether their messages arrived, and whether their calls were placed, is unknown.
 // No program may use the database meanwhile. Marking again, after an interruption or for a later time, only holds
 // more.
 func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restored, error) {
@@ -32,6 +33,10 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 	if _, err := s.DB.Exec(ctx, `UPDATE call_transfer SET under_way = FALSE, state = 'failed', ended_at = $1
 		WHERE under_way AND sender > 0`, db.Millis(now)); err != nil {
 		return nil, fmt.Errorf("end transfers: %w", err)
+	}
+	if _, err := s.DB.Exec(ctx, `UPDATE fallback SET due_at = 0, state = 'skipped', reason = $1, decided_at = $2
+		WHERE company_id > '' AND due_at > 0`, string(carillon.ReasonOutcomeUnknown), db.Millis(now)); err != nil {
+		return nil, fmt.Errorf("end fallbacks: %w", err)
 	}
 	if err := s.markTalk(ctx, now); err != nil {
 		return nil, err

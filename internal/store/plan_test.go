@@ -19,10 +19,10 @@ import (
 )
 
 // bounded are the tables whose size is bounded: queries may scan them. json_each is the table of elements of an
-// argument, recent the contacts seen last.
+// argument, recent the contacts seen last, waiting the companies with fallbacks that the index yields one by one.
 var bounded = []string{
 	"meta", "hook", "hook_cursor", "event_topic", "node", "shard", "signing_key", "breaker", "stat_node", "json_each",
-	"recent",
+	"recent", "waiting",
 }
 
 // plans holds every query that the conformance suite ran to the index meant for it.
@@ -351,6 +351,9 @@ var meant = []struct {
 	{"SELECT contact_id FROM contact_identity WHERE", by("PRIMARY KEY (company_id=? AND value=?", "contact_identity_pkey")},
 	{"SELECT user_id FROM suppression WHERE company_id ||", by("suppression_person")},
 	{"UNION ALL SELECT number, user_id, type, reason, author, created_at FROM suppression", by("suppression_person")},
+	{"FROM fallback AS f CROSS JOIN message", by("fallback_due")},
+	{"FROM fallback WHERE due_at > 0 AND company_id > $1", by("fallback_due")},
+	{"FROM fallback WHERE id BETWEEN", by("INTEGER PRIMARY KEY", "fallback_pkey")},
 	{"DELETE FROM rate", by("rate_start")},
 	{"WHERE open = 0 AND company_id = $1 AND done_at", by("notification_done")},
 	{"WHERE open = 0 AND company_id > $1", by("notification_done")},
@@ -529,6 +532,9 @@ var filling = []string{
 		CASE WHEN i % 20 = 0 THEN 1 WHEN i % 100 = 1 THEN 1 WHEN i % 100 = 2 THEN 2 ELSE 0 END, 'queued',
 		CASE WHEN i % 100 = 1 THEN 'c/' || i % 7 ELSE '' END, i, 1, 1, 'n' || i % 3 FROM generate_series(0, 20000) i`,
 	`INSERT INTO call_attempt (call, attempt, state, dialed_at) SELECT id, 1, 'completed', 1 FROM call`,
+	`INSERT INTO fallback (id, company_id, sender, wait, due_at, state)
+		SELECT id, CASE WHEN id / 128000000 % 20 = 0 THEN 'ours' ELSE 'c' || id / 128000000 % 100 END, sender, 60000,
+		CASE WHEN q = 1 THEN due_at ELSE 0 END, CASE WHEN q = 1 THEN 'waiting' ELSE 'called' END FROM message`,
 	`INSERT INTO search (company_id, field, value, seq)
 		SELECT n.company_id, 'number', m.number, n.seq FROM message m JOIN notification n ON n.seq = m.id >> 7 ON CONFLICT DO NOTHING`,
 	`INSERT INTO search (company_id, field, value, seq) SELECT company_id, 'campaign', campaign, seq FROM notification`,

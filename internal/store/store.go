@@ -100,6 +100,7 @@ type Store struct {
 
 	Notifications *messages.Notifications
 	Messages      *messages.Messages
+	Fallbacks     *messages.Fallbacks
 	Search        *messages.Search
 	Breakers      *work.Breakers
 	Bulk          *messages.Jobs
@@ -202,7 +203,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 		Subscribed: event.Subscribed, Sender: s.Senders.Sender, Followed: s.followed(events.Notifications), Touch: touch,
 		Lists: o.Shares.Of(share.Lists.Of(int64(max(2, d.Processors())))),
 	}
-	s.Notifications, s.Messages = messages.NewNotifications(&m), messages.New(&m)
+	s.Notifications, s.Messages, s.Fallbacks = messages.NewNotifications(&m), messages.New(&m), messages.NewFallbacks(&m)
 	s.Calls = calls.New(d, placeDelivery, placeReceipt, s.Nodes.ID, s.followed(events.Calls), touch)
 	s.Incoming = calls.NewIncoming(d, s.Nodes.ID, s.followed(events.Calls))
 	s.Contacts, s.Topics = chats.NewContacts(s.Chats), chats.NewTopics(event, s.Chats)

@@ -168,7 +168,7 @@ func numberIsTaken(t *testing.T, r *rig) {
 	if _, err := r.Notifications.Find(t.Context(), ours, second.Notification.ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another notification was found: %v", err)
 	}
-	if _, _, err := r.Notifications.Cancel(t.Context(), ours, second.Notification.ID, r.now); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Notifications.Cancel(t.Context(), ours, second.Notification.ID, false, r.now); !carillon.IsCode(err, carillon.NotFound) {
 		t.Errorf("another notification was canceled: %v", err)
 	}
 	if _, err := r.Notifications.Move(t.Context(), ours, second.Notification.ID, r.now.Add(time.Hour), r.now); !carillon.IsCode(err,

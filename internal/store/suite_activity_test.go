@@ -253,7 +253,7 @@ func auditKinds(t *testing.T, r *rig) {
 			return r.Notifications.AddNote(ctx, ours, a.Notification.ID, "resent_as:x", audit.Resent)
 		}, by("resent", `notification  | note: none → "resent_as:x"`)},
 		{
-			func() error { _, _, err := r.Notifications.Cancel(ctx, ours, a.Notification.ID, now()); return err },
+			func() error { _, err := r.Notifications.Cancel(ctx, ours, a.Notification.ID, false, now()); return err },
 			by("canceled", "notification  | already_sent: none → 0; canceled: none → 2"),
 		},
 		{func() error { return r.Canned.Add(ctx, ours, canned, now()) }, "created"},

@@ -253,8 +253,8 @@ func callCanceled(t *testing.T, r *rig) {
 	if _, err := r.Notifications.Move(t.Context(), ours, id, later, r.now); err != nil || !r.callNow(t, k).Due.Equal(later) {
 		t.Fatal(err, r.callNow(t, k))
 	}
-	if n, sent, err := r.Notifications.Cancel(t.Context(), ours, id, r.now); n != 1 || sent != 0 || err != nil {
-		t.Fatal(n, sent, err)
+	if c, err := r.Notifications.Cancel(t.Context(), ours, id, false, r.now); c != (messages.Canceled{Messages: 1}) || err != nil {
+		t.Fatal(c, err)
 	}
 	if c := r.callNow(t, k); c.State != carillon.StateCanceled || c.Reason != carillon.ReasonCanceled {
 		t.Errorf("%+v", c)
@@ -272,7 +272,7 @@ func callCanceled(t *testing.T, r *rig) {
 	if _, err := r.Notifications.Move(t.Context(), ours, b.Notification.ID, later, r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Errorf("moved while it rings: %v", err)
 	}
-	if _, _, err := r.Notifications.Cancel(t.Context(), ours, b.Notification.ID, r.now); !carillon.IsCode(err, carillon.Conflict) {
+	if _, err := r.Notifications.Cancel(t.Context(), ours, b.Notification.ID, false, r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Errorf("canceled while it rings: %v", err)
 	}
 }

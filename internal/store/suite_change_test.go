@@ -31,9 +31,9 @@ func canceling(t *testing.T, r *rig) {
 	f := r.fence(t)
 	a := r.accepted(t, 4, func(a *messages.Accept) { a.Messages[3].Skip = carillon.ReasonDuplicate })
 	r.start(t, f, a, 0)
-	canceled, sent, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now)
-	if canceled != 2 || sent != 1 || err != nil {
-		t.Error(canceled, sent, err)
+	canceled, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, false, r.now)
+	if canceled != (messages.Canceled{Messages: 2, Sent: 1}) || err != nil {
+		t.Error(canceled, err)
 	}
 	for n, want := range []rank.Rank{rank.None, rank.Canceled, rank.Canceled, rank.Skipped} {
 		if m := r.message(t, a, n); m.Rank != want || (n > 0) != (m.Q == 0) {
@@ -44,9 +44,9 @@ func canceling(t *testing.T, r *rig) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	whole := r.accepted(t, 2)
-	if canceled, sent, err := r.Notifications.Cancel(t.Context(), ours, whole.Notification.ID, r.now); canceled != 2 || sent != 0 ||
-		err != nil {
-		t.Error(canceled, sent, err)
+	canceled, err = r.Notifications.Cancel(t.Context(), ours, whole.Notification.ID, false, r.now)
+	if canceled != (messages.Canceled{Messages: 2}) || err != nil {
+		t.Error(canceled, err)
 	}
 	if n, err := r.Notifications.Find(t.Context(), ours, whole.Notification.ID); err != nil || !n.Canceled || n.Open != 0 ||
 		!n.DoneAt.Equal(r.now) {
@@ -56,7 +56,7 @@ func canceling(t *testing.T, r *rig) {
 
 func cancelRefused(t *testing.T, r *rig) {
 	a := r.accepted(t, 1)
-	if _, _, err := r.Notifications.Cancel(t.Context(), theirs, a.Notification.ID, r.now); !carillon.IsCode(err, carillon.NotFound) {
+	if _, err := r.Notifications.Cancel(t.Context(), theirs, a.Notification.ID, false, r.now); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
 	if _, err := r.Notifications.Move(t.Context(), theirs, a.Notification.ID, r.now.Add(time.Hour), r.now); !carillon.IsCode(err,
@@ -66,10 +66,10 @@ func cancelRefused(t *testing.T, r *rig) {
 	if m := r.message(t, a, 0); m.Q != 1 || !m.Due.Equal(a.Notification.DueAt) {
 		t.Errorf("another company changed %+v", m)
 	}
-	if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+	if _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, false, r.now); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); !carillon.IsCode(err, carillon.Conflict) {
+	if _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, false, r.now); !carillon.IsCode(err, carillon.Conflict) {
 		t.Error(err)
 	}
 	if _, err := r.Notifications.Move(t.Context(), ours, a.Notification.ID, r.now, r.now); !carillon.IsCode(err, carillon.Conflict) {
@@ -124,7 +124,7 @@ func milestones(t *testing.T, r *rig) {
 		r.now = r.now.Add(time.Second)
 	}
 	check()
-	if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+	if _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, false, r.now); err != nil {
 		t.Fatal(err)
 	}
 	want.CanceledAt, want.Canceled = r.now, 2
@@ -143,7 +143,8 @@ func cancelAgainstStart(t *testing.T, r *rig) {
 		var both sync.WaitGroup
 		both.Go(func() {
 			<-begin
-			canceled, _, _ = r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now) // a conflict: nothing canceled
+			c, _ := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, false, r.now) // a conflict: nothing canceled
+			canceled = c.Messages
 		})
 		both.Go(func() {
 			<-begin
@@ -200,7 +201,7 @@ func openPages(t *testing.T, r *rig) {
 			}
 		})
 		if i == 4 {
-			if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+			if _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, false, r.now); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -398,7 +398,7 @@ func removingSenders(t *testing.T, r *rig) {
 		if err := remove(ours, "side"); !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("a message that is %s: %v", name, err)
 		}
-		if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+		if _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, false, r.now); err != nil {
 			t.Fatal(err)
 		}
 	}

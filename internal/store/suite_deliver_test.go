@@ -61,7 +61,7 @@ func onlyDueIsStarted(t *testing.T, r *rig) {
 	later := r.accepted(t, 1, func(a *messages.Accept) { a.Notification.DueAt = r.now.Add(time.Minute) })
 	skipped := r.accepted(t, 1, func(a *messages.Accept) { a.Messages[0].Skip = carillon.ReasonDuplicate })
 	canceled, inFlight, held, due := r.accepted(t, 1), r.accepted(t, 1), r.accepted(t, 1), r.accepted(t, 1)
-	if _, _, err := r.Notifications.Cancel(t.Context(), ours, canceled.Notification.ID, r.now); err != nil {
+	if _, err := r.Notifications.Cancel(t.Context(), ours, canceled.Notification.ID, false, r.now); err != nil {
 		t.Fatal(err)
 	}
 	r.start(t, f, inFlight, 0)

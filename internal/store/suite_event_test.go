@@ -204,7 +204,7 @@ func eventsOfEnds(t *testing.T, r *rig) {
 	if err := r.Messages.Reconcile(t.Context(), nil, []messages.UnknownOutcome{fail}, r.now); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+	if _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, false, r.now); err != nil {
 		t.Fatal(err)
 	}
 	r.receive(t, r.receipt(a, 1, carillon.StateSent)) // of the one whose outcome stayed unknown
@@ -233,7 +233,7 @@ func eventsOfACall(t *testing.T, r *rig) {
 	r.dial(t, f, 1, k)
 	ends(work.MoveDone, 1, carillon.StateNoAnswer)
 	a, _ := r.called(t)
-	if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+	if _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, false, r.now); err != nil {
 		t.Fatal(err)
 	}
 	r.called(t, func(a *messages.Accept) { a.Messages[0].Skip = carillon.ReasonSuppressed })
@@ -295,7 +295,7 @@ func eventsPublished(t *testing.T, r *rig) {
 	r.follow(t, ours, eventtable.Notifications)
 	a := r.accepted(t, 1)
 	r.receive(t, r.receipt(a, 0, carillon.StateSent)) // of a message that was never started
-	if _, _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, r.now); err != nil {
+	if _, err := r.Notifications.Cancel(t.Context(), ours, a.Notification.ID, false, r.now); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"1 notification.accepted " + a.Notification.ID, "2 message.canceled " + a.Notification.ID + ".0"}

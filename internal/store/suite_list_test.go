@@ -64,7 +64,7 @@ func several(t *testing.T, r *rig) []*messages.Accept {
 	for i, a := range all {
 		switch {
 		case i%6 == 2: // canceled
-			if _, _, err := r.Notifications.Cancel(t.Context(), a.Notification.CompanyID, a.Notification.ID, r.now); err != nil {
+			if _, err := r.Notifications.Cancel(t.Context(), a.Notification.CompanyID, a.Notification.ID, false, r.now); err != nil {
 				t.Fatal(err)
 			}
 		case i%6 == 4 && a.Notification.DueAt.Before(r.now): // completed

@@ -27,7 +27,7 @@ func purging() []sentence {
 func (r *rig) closed(t *testing.T, total int, change ...func(a *messages.Accept)) *messages.Accept {
 	t.Helper()
 	a := r.accepted(t, total, change...)
-	if _, _, err := r.Notifications.Cancel(t.Context(), a.Notification.CompanyID, a.Notification.ID, r.now); err != nil {
+	if _, err := r.Notifications.Cancel(t.Context(), a.Notification.CompanyID, a.Notification.ID, false, r.now); err != nil {
 		t.Fatal(err)
 	}
 	return a

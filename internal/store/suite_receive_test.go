@@ -263,7 +263,7 @@ func receiptOfNothing(t *testing.T, r *rig) {
 	queued := r.accepted(t, 1)
 	skipped := r.accepted(t, 1, func(a *messages.Accept) { a.Messages[0].Skip = carillon.ReasonDuplicate })
 	canceled := r.accepted(t, 1)
-	if _, _, err := r.Notifications.Cancel(t.Context(), ours, canceled.Notification.ID, r.now); err != nil {
+	if _, err := r.Notifications.Cancel(t.Context(), ours, canceled.Notification.ID, false, r.now); err != nil {
 		t.Fatal(err)
 	}
 	for _, a := range []*messages.Accept{queued, skipped, canceled} {

@@ -101,7 +101,7 @@ func (h *history) step(t *testing.T) {
 		h.receive(t, h.receipt(a, n, states[h.random.IntN(len(states))]))
 	case 6:
 		if h.random.IntN(3) == 0 {
-			_, _, err := h.Notifications.Cancel(t.Context(), ours, a.Notification.ID, h.now)
+			_, err := h.Notifications.Cancel(t.Context(), ours, a.Notification.ID, false, h.now)
 			if err != nil && !carillon.IsCode(err, carillon.Conflict) {
 				t.Fatal(err)
 			}

@@ -25,7 +25,7 @@ func sentences() []sentence {
 		configuring(), templating(), signingIn(), purging(), restoring(), breaking(), reporting(), keepingResources(),
 		talking(), searching(), questioning(), answering(), keepingFiles(), givingAddresses(), runningFlows(), exchanging(), counting(),
 		charting(), recipients(), sendingFiles(), recording(), deliveringEvents(), keepingBounds(), identifying(), wanting(),
-		importing(), siteSentences(), vectorSentences(), widgetSentences(), erasing(), testingAgents(), reviewing(),
+		importing(), siteSentences(), vectorSentences(), widgetSentences(), erasing(), testingAgents(), reviewing(), fallingBack(),
 	)
 }
 

@@ -29,6 +29,10 @@ export type AnswerState = Schemas["FreeMessage"];
 export type Summary = Schemas["NotificationSummary"];
 export type Notification = Schemas["Notification"];
 export type Recipient = Schemas["Recipient"];
+/** The call to each recipient whose message fails or is not delivered in time. */
+export type Fallback = Schemas["Fallback"];
+/** The fallback of one recipient. */
+export type FollowUp = Schemas["FollowUp"];
 export type Canceled = Schemas["Canceled"];
 export type Moved = Schemas["Moved"];
 export type CallDetails = Schemas["Call"];

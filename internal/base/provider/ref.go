@@ -27,6 +27,9 @@ func (r Ref) String() string {
 	return string(b)
 }
 
+// MessageID returns the id of a message: the notification's, and the index of the recipient.
+func MessageID(notificationID string, n int) string { return notificationID + "." + strconv.Itoa(n) }
+
 var errRef = errors.New("not a message reference")
 
 // ParseRef parses the form that String returns. It accepts nothing else, because the text comes from outside.

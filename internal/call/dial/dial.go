@@ -10,12 +10,13 @@ import (
 
 // Call is one attempt at a call.
 type Call struct {
-	ID      string
-	Number  string
-	Attempt int // from 1
-	AgentID string
-	Contact map[string]string // the contact's fields, for the agent
-	Event   string            // the name_event of the notification; may be empty
+	ID             string
+	NotificationID string // empty for a call without one
+	Number         string
+	Attempt        int // from 1
+	AgentID        string
+	Contact        map[string]string // the contact's fields, for the agent
+	Event          string            // the name_event of the notification; may be empty
 }
 
 // Progress receives the events of placing a call: in this order, each at most once, from the goroutine of Place.

@@ -234,7 +234,7 @@ func (p *placed) open(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if p.call.Event != "" {
-		b := chats.Bound{Event: p.call.Event, NotificationID: p.call.ID, Values: p.call.Contact}
+		b := chats.Bound{Event: p.call.Event, NotificationID: p.call.NotificationID, Values: p.call.Contact}
 		// The agent talks instead.
 		if _, err := p.o.Conversations.Runner.Begin(ctx, p.line.CompanyID, c.ID, b); err != nil {
 			p.o.Log.WarnContext(ctx, "begin the flow of a call", "company", p.line.CompanyID, "call", p.call.ID, "event",

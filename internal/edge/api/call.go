@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"carillon"
 	"carillon/internal/account/auth"
@@ -15,9 +16,8 @@ import (
 
 // Calls hangs up calls in progress.
 type Calls interface {
-	// HangUp ends a notification's call and returns the state it was in, or "" if it is not in progress. Errors:
-	// not_found.
-	HangUp(ctx context.Context, companyID, notificationID string) (carillon.State, error)
+	// HangUp ends a call and returns the state it was in, or "" if it is not in progress. Errors: not_found.
+	HangUp(ctx context.Context, companyID, callID string) (carillon.State, error)
 }
 
 // calls serves the endpoints that read single calls.
@@ -35,20 +35,12 @@ func (s calls) routes() []httpio.Route {
 }
 
 func (s calls) show(r *http.Request, p *auth.Principal) (any, error) {
-	id, err := notificationID(r)
-	if err != nil {
-		return nil, carillon.Absent("Call")
-	}
-	return s.calls.Call(r.Context(), p.Company.ID, id)
+	return s.calls.Call(r.Context(), p.Company.ID, strings.ToLower(r.PathValue("id")))
 }
 
 // recording responds with the audio of a call.
 func (s calls) recording(w http.ResponseWriter, r *http.Request, p *auth.Principal) error {
-	id, err := notificationID(r)
-	if err != nil {
-		return carillon.Absent("Call")
-	}
-	file, conversation, err := s.calls.Recording(r.Context(), p.Company.ID, id)
+	file, conversation, err := s.calls.Recording(r.Context(), p.Company.ID, strings.ToLower(r.PathValue("id")))
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (s notifications) cancel(r *http.Request, p *auth.Principal) (any, error) {
 				return notify.HungUp(id, state), err
 			}
 		}
-		c, err := s.notify.Cancel(r.Context(), p.Company.ID, id)
+		c, err := s.notify.Cancel(r.Context(), p.Company.ID, id, hangUp)
 		if !retry || !carillon.IsCode(err, carillon.Conflict) {
 			return c, err
 		}

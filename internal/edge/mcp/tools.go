@@ -34,6 +34,13 @@ type sendInput struct {
 	Campaign string            `json:"campaign" jsonschema:"groups notifications in lists, such as reminders-november"`
 	At       string            `json:"at,omitempty" jsonschema:"local time in zone, such as 2030-01-15T09:30:00; default now"`
 	Zone     string            `json:"zone,omitempty" jsonschema:"IANA zone of at, such as Europe/Madrid; UTC without it"`
+	Fallback *fallback         `json:"fallback,omitempty" jsonschema:"has an agent call those whose message is not delivered"`
+}
+
+type fallback struct {
+	After string `json:"after" jsonschema:"time since the message was sent, from 1m to 24h, such as 15m"`
+	Agent string `json:"agent" jsonschema:"id of the virtual agent that talks"`
+	Line  string `json:"line" jsonschema:"id or number of the voice line"`
 }
 
 type callInput struct {
@@ -75,7 +82,9 @@ func (t tools) sending(s *sdk.Server, key *client.Key) {
 				"Retry a failed call with the same send_id: within 24 hours it sends nothing twice and returns the first response.\n\n"+
 				"Keys of values: body_text_0 is {{1}} of the body, header_text the variable of the header, header_image the URL of a "+
 				"picture, such as that of upload_media, button_url_0 the end of the first button's URL. Values may have placeholders "+
-				"such as {{name}}.",
+				"such as {{name}}.\n\n"+
+				"With fallback, an agent calls each recipient whose message fails or is not delivered in time; get_notification "+
+				"shows both.",
 			t.send)
 	}
 	if key.Allows("messages:write") {
@@ -89,7 +98,8 @@ func (t tools) sending(s *sdk.Server, key *client.Key) {
 	}
 	if key.Allows("notify:send", "voice:send") {
 		add(s, destroys, "cancel_notification", "Cancel what was not sent",
-			"Cancels the recipients of a notification to whom nothing was sent yet; with hang_up it also ends a call in progress, "+
+			"Cancels the recipients of a notification to whom nothing was sent yet, and calls that wait to follow messages; with "+
+				"hang_up it also ends a call in progress, "+
 				"which hung_up in the response counts. Messages that were sent stay sent. A conflict says that nothing is left.", t.cancel)
 		add(s, repeatable, "move_notification", "Move to another time",
 			"Sends a scheduled notification at another time. A conflict says that delivery has begun.",
@@ -129,6 +139,9 @@ func (t tools) send(ctx context.Context, in sendInput) (any, error) {
 	m := client.Message{
 		Template: in.Template, Language: in.Language, Values: in.Values, Sender: in.Sender, Type: in.Type, Campaign: in.Campaign, At: in.At,
 		Zone: in.Zone, IdempotencyKey: key,
+	}
+	if f := in.Fallback; f != nil {
+		m.Fallback = &client.Fallback{Channel: client.FallbackCall, After: f.After, Line: f.Line, Agent: f.Agent}
 	}
 	for _, r := range in.To {
 		m.Contacts = append(m.Contacts, contact(r))

@@ -40,6 +40,7 @@ type Metrics struct {
 	late          prometheus.Histogram
 	receipts      *prometheus.CounterVec
 	calls         *prometheus.CounterVec
+	fallbacks     *prometheus.CounterVec
 	dialLate      prometheus.Histogram
 	talked        prometheus.Histogram
 	writes        prometheus.Histogram
@@ -144,6 +145,8 @@ func (m *Metrics) ofMessages() {
 		"Writes in one group commit: requests, callbacks, starts, results and postponed messages.", prometheus.ExponentialBuckets(1, 2, 14))
 	m.calls = m.vec("carillon_call_attempts_total",
 		"Attempts at calls that ended, by state and reason; an attempt that met a fault of the line counts as failed.", "state", "reason")
+	m.fallbacks = m.vec("carillon_fallbacks_total", "Messages with a fallback by decision: called, not_needed (delivered in time), "+
+		"skipped (the line was removed, or the company's calls of the day were used up) or canceled.", "state")
 	m.dialLate = m.histogram("carillon_call_lateness_seconds", "Time from when a call was due until it was dialed.",
 		prometheus.ExponentialBuckets(0.001, 4, 10))
 	m.talked = m.histogram("carillon_call_seconds", "Time from the answer of a call to its end.", prometheus.ExponentialBuckets(1, 2, 12))

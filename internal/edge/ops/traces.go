@@ -55,6 +55,11 @@ func (o Observer) Reconciled(retried, failed int) {
 	o.Metrics.ended.WithLabelValues("failed", string(carillon.ReasonOutcomeUnknown)).Add(float64(failed))
 }
 
+// Fallback implements notify.Observer.
+func (o Observer) Fallback(state messages.FallbackState) {
+	o.Metrics.fallbacks.WithLabelValues(string(state)).Inc()
+}
+
 // Senders adds a span to each provider request if traces are exported.
 func (o Observer) Senders(senders map[string]notify.Sender) map[string]notify.Sender {
 	if o.Tracing == nil {

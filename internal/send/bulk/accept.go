@@ -61,7 +61,7 @@ func (a Accepting) Accepted(ctx context.Context, companyID string, b Request) (s
 
 // Cancel implements Notifications. If a node was killed after a cancel, the next node gets the same counts.
 func (a Accepting) Cancel(ctx context.Context, companyID, id string) (canceled, sent int, err error) {
-	if _, err := a.Notify.Cancel(ctx, companyID, id); err != nil && !carillon.IsCode(err, carillon.Conflict) {
+	if _, err := a.Notify.Cancel(ctx, companyID, id, false); err != nil && !carillon.IsCode(err, carillon.Conflict) {
 		return 0, 0, err
 	}
 	v, _, err := notify.Sent{Store: a.Store}.Find(ctx, companyID, id, 0, 1)

@@ -143,6 +143,9 @@ func (n *Notify) accept(ctx context.Context, s *Submission) (_ Response, err err
 	if err != nil {
 		return Response{}, err
 	}
+	if err := n.acceptFallback(ctx, s.Company, req, a); err != nil {
+		return Response{}, err
+	}
 	if err := n.addMessages(ctx, s.Company, req, repeats, a); err != nil {
 		return Response{}, err
 	}
@@ -260,7 +263,7 @@ func (n *Notify) checkContent(
 		if _, err := n.store.Resources.Agent(ctx, c.ID, req.AgentID); err != nil {
 			return nil, err
 		}
-		return nil, mayCall(n.o.Denied, req.Contacts)
+		return nil, mayCall(n.o.Denied, req)
 	}
 	if err := n.ownIDs(ctx, c, sender, req); err != nil {
 		return nil, err
@@ -315,12 +318,12 @@ func (n *Notify) ownIDs(ctx context.Context, c *carillon.Company, sender *carill
 }
 
 // mayCall refuses contacts whose numbers are never called. Errors: limit_exceeded.
-func mayCall(never destination.Denied, contacts []request.Contact) error {
-	for i := range contacts {
-		if never.Has(contacts[i].Number) {
+func mayCall(never destination.Denied, req *request.Request) error {
+	for i := range req.Contacts {
+		if never.Has(req.Contacts[i].Number) {
 			return &carillon.Error{
 				Code: carillon.LimitExceeded, Message: "This installation calls no such numbers",
-				Details: carillon.Details{{Key: "field", Value: "contact.number"}, {Key: "reason", Value: deniedReason}},
+				Details: carillon.Details{{Key: "field", Value: req.ContactField(i, "number")}, {Key: "reason", Value: deniedReason}},
 			}
 		}
 	}

@@ -50,6 +50,8 @@ type Observer interface {
 	Received(ctx context.Context, rs []provider.Receipt)
 	// Reconciled is called after the senders' policies decided about messages with an unknown outcome.
 	Reconciled(retried, failed int)
+	// Fallback is called when it was decided whether a call follows a message.
+	Fallback(state messages.FallbackState)
 }
 
 // Delivered is a completed attempt.
@@ -99,11 +101,12 @@ func New(s *store.Store, q *queue.Queue, o Options) *Notify {
 const releaseEvery = time.Minute
 
 // Run does the background work until ctx ends: it closes completed notifications, releases held messages of approved
-// templates, and fills the search table (docs/adr/0004).
+// templates, has calls follow messages that were not delivered, and fills the search table (docs/adr/0004).
 func (n *Notify) Run(ctx context.Context) error {
 	var done sync.WaitGroup
 	done.Go(func() { every(ctx, sweepEvery, n.closer.sweep, n.closer.sweepOpen) })
 	done.Go(func() { every(ctx, releaseEvery, nil, n.releaseNeedless) })
+	done.Go(func() { n.decideFallbacks(ctx) })
 	done.Go(func() { fillSearch(ctx, n.store, n.queue, n.o.Log) })
 	done.Go(func() { countStats(ctx, n.store, n.queue, n.o.Log) })
 	n.closer.run(ctx)

@@ -75,7 +75,7 @@ func raceAgainstDelivery(t *testing.T, r *rig, rng *rand.Rand, ids []string) {
 			x := &outcomes[i]
 			if cancel {
 				var c *notify.Canceled
-				if c, x.err = r.notify.Cancel(context.Background(), r.company.ID, id); x.err == nil {
+				if c, x.err = r.notify.Cancel(context.Background(), r.company.ID, id, false); x.err == nil {
 					x.canceled, x.sent = c.Canceled, c.Sent
 				}
 				return

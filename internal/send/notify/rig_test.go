@@ -102,6 +102,7 @@ func (o observer) Accepted(_ context.Context, x *messages.Notification, _ time.T
 func (observer) Delivered(notify.Delivered)                   {}
 func (observer) Received(context.Context, []provider.Receipt) {}
 func (observer) Reconciled(int, int)                          {}
+func (observer) Fallback(messages.FallbackState)              {}
 
 func sqlite(t *testing.T) store.Options { return store.Options{Dir: storetest.Folder(t)} }
 

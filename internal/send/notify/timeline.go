@@ -27,6 +27,8 @@ type Event struct {
 const (
 	noteUnknownEvent  = "name_event_unknown" // no flow uses this name_event
 	noteDefaultSender = "default_sender"     // recipient_id does not name a sender
+
+	noteUnknownFallbackEvent = "fallback_event_unknown" // no flow uses the name_event of the fallback
 )
 
 // addNote adds a note to a notification that is being accepted.
@@ -57,18 +59,25 @@ func (x Sent) Timeline(ctx context.Context, companyID, id string) ([]Event, erro
 }
 
 // timelineOf returns the events of a notification, without the states of its recipients. sender is nil if it was
-// removed. call is nil for messages.
-func timelineOf(ctx context.Context, s *store.Store, x *messages.Notification, sender *SenderView, call *talked) ([]Event, error) {
+// removed. call is nil for messages; followUps are the fallbacks of messages.
+func timelineOf(
+	ctx context.Context, s *store.Store, x *messages.Notification, sender *SenderView, call *talked, followUps []followUp,
+) ([]Event, error) {
 	var t timeline
 	t.accepted(x, sender)
 	if call != nil {
-		t.called(x, call)
+		since := x.CreatedAt
+		if x.MovedAt.After(since) {
+			since = x.MovedAt
+		}
+		t.called(since, x.DueAt, call)
 	} else {
 		m, err := s.Messages.Milestones(ctx, x.Seq())
 		if err != nil {
 			return nil, err
 		}
 		t.add(m.FirstSent, "sent", "first message sent")
+		t.followed(x, followUps)
 		if !x.Canceled {
 			t.add(m.CanceledAt, "canceled", fmt.Sprintf("canceled for %d of %d recipients", m.Canceled, x.Total))
 		}
@@ -89,6 +98,8 @@ func (t *timeline) accepted(x *messages.Notification, sender *SenderView) {
 		switch note {
 		case noteUnknownEvent:
 			t.add(x.CreatedAt, note, "name_event "+strconv.Quote(x.Labels.Event)+" belongs to no flow")
+		case noteUnknownFallbackEvent:
+			t.add(x.CreatedAt, note, "name_event of the fallback belongs to no flow")
 		case noteDefaultSender:
 			name := "the default sender"
 			if sender != nil {
@@ -105,14 +116,15 @@ func (t *timeline) accepted(x *messages.Notification, sender *SenderView) {
 	}
 }
 
-// called adds the c.attempts at a call and the next planned one.
-func (t *timeline) called(x *messages.Notification, c *talked) {
-	ended := x.CreatedAt
-	if x.MovedAt.After(ended) {
-		ended = x.MovedAt
-	}
+// called adds the attempts at a call that was queued since an instant, due at another, and the next planned one.
+func (t *timeline) called(since, due time.Time, c *talked) {
+	ended := since
 	for i := range c.attempts {
 		a := &c.attempts[i]
+		if a.Reason == carillon.ReasonDelivered {
+			t.add(a.EndedAt, "fallback_not_needed", "delivered before it was dialed: not called")
+			continue
+		}
 		t.add(a.DialedAt, "dialed", "dialed")
 		t.add(a.RingingAt, "rang", "rang")
 		t.add(a.AnsweredAt, "answered", "answered")
@@ -129,11 +141,11 @@ func (t *timeline) called(x *messages.Notification, c *talked) {
 		}
 		t.add(ended, "ended", text)
 	}
-	switch due := carillon.FormatTime(c.Due); {
+	switch at := carillon.FormatTime(c.Due); {
 	case !c.Queued:
 	case len(c.attempts) > 0:
-		t.add(ended, "redial", "will be dialed again at "+due)
-	case c.Due.After(x.DueAt):
-		t.add(ended, "calling_hours", "waits for calling hours until "+due)
+		t.add(ended, "redial", "will be dialed again at "+at)
+	case c.Due.After(due):
+		t.add(ended, "calling_hours", "waits for calling hours until "+at)
 	}
 }

@@ -107,7 +107,7 @@ func TestTheTimelineShowsMovesCancelsAndTheEnd(t *testing.T) {
 		if d := cmp.Diff(lines, events(t, r.view(moved))); d != "" {
 			t.Error(d)
 		}
-		if _, err := r.notify.Cancel(t.Context(), r.company.ID, moved); err != nil {
+		if _, err := r.notify.Cancel(t.Context(), r.company.ID, moved, false); err != nil {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff(append(lines, "canceled: canceled"), events(t, r.view(moved))); d != "" {
@@ -139,7 +139,7 @@ func TestTheTimelineShowsACancelOfSomeRecipients(t *testing.T) {
 		v := r.view(id)
 		return v.Recipients[0].State == carillon.StateSent && v.Recipients[1].State == carillon.StateQueued && v.Recipients[1].Attempts == 1
 	})
-	if _, err := r.notify.Cancel(t.Context(), r.company.ID, id); err != nil {
+	if _, err := r.notify.Cancel(t.Context(), r.company.ID, id, false); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"accepted: accepted", "sent: first message sent", "canceled: canceled for 1 of 2 recipients", "completed: completed"}

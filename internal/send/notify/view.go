@@ -2,11 +2,11 @@ package notify
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"carillon"
 	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/messages"
@@ -29,6 +29,7 @@ type View struct {
 	CreatedAt    string           `json:"created_at"`
 	Scheduled    string           `json:"scheduled_time,omitempty"`
 	Counts       carillon.Details `json:"counts" values:"integer"`
+	Fallback     *FallbackView    `json:"fallback,omitempty"`
 	Timeline     []Event          `json:"timeline,omitempty"`
 	Recipients   []RecipientView  `json:"recipients,omitempty"`
 	NextCursor   string           `json:"next_cursor,omitempty"`
@@ -50,6 +51,7 @@ type RecipientView struct {
 	ProviderID string           `json:"provider_id,omitempty"`
 	Attempts   int              `json:"attempts"`
 	Times      carillon.Details `json:"times" values:"string"`
+	Fallback   *FollowUpView    `json:"fallback,omitempty"`
 	Call       *CallView        `json:"call,omitempty"`
 }
 
@@ -115,12 +117,15 @@ func byChannel(all []*messages.Notification) (messaging, voice []carillon.Seq) {
 
 func viewOf(x *messages.Notification, tallies []messages.Standing, call *calls.Call, now time.Time) *View {
 	v := &View{
-		ID: x.ID, Channel: x.Channel, TemplateName: x.Labels.TemplateName, Language: x.Labels.Language, AgentID: x.Labels.AgentID,
+		ID: x.ID, Channel: x.Channel, TemplateName: x.Labels.TemplateName, Language: x.Labels.Language,
 		RecipientID: x.Labels.RecipientID, Type: x.Class.String(), Campaign: x.Campaign, Event: x.Labels.Event,
 		CreatedAt: carillon.FormatTime(x.CreatedAt), Counts: carillon.Details{},
 	}
 	if x.Scheduled {
 		v.Scheduled = carillon.FormatTime(x.DueAt)
+	}
+	if x.Channel == carillon.Voice { // of messages, it is the fallback's
+		v.AgentID = x.Labels.AgentID
 	}
 	if call != nil {
 		tallies = []messages.Standing{callStanding(call)}
@@ -142,9 +147,10 @@ func viewOf(x *messages.Notification, tallies []messages.Standing, call *calls.C
 	return v
 }
 
-// summary returns the state of the notification itself: scheduled, in_progress, completed or canceled.
+// summary returns the state of the notification itself: scheduled, in_progress, completed or canceled. It is in progress
+// until its fallbacks are decided and their calls have ended.
 func summary(x *messages.Notification, tallies []messages.Standing, now time.Time) carillon.State {
-	open, begun := false, false
+	open, begun := hasFallback(x) && x.Open > 0, false
 	for _, t := range tallies {
 		open = open || t.Q > 0
 		begun = begun || t.Attempted
@@ -174,11 +180,20 @@ func (x Sent) Find(ctx context.Context, companyID, id string, first, limit int) 
 		return nil, 0, err
 	}
 	v = views[0]
-	call, err := callOf(ctx, x.Store, n)
+	var call *talked
+	if n.Channel == carillon.Voice {
+		if call, err = callOf(ctx, x.Store, n, n.Seq().Message(0)); err != nil {
+			return nil, 0, err
+		}
+	}
+	followUps, err := followUpsOf(ctx, x.Store, n)
 	if err != nil {
 		return nil, 0, err
 	}
-	if v.Timeline, err = timelineOf(ctx, x.Store, n, v.Sender, call); err != nil {
+	if v.Fallback, err = fallbackView(ctx, x.Store, n, followUps); err != nil {
+		return nil, 0, err
+	}
+	if v.Timeline, err = timelineOf(ctx, x.Store, n, v.Sender, call, followUps); err != nil {
 		return nil, 0, err
 	}
 	if call != nil {
@@ -199,13 +214,14 @@ func (x Sent) Find(ctx context.Context, companyID, id string, first, limit int) 
 	for i := range rows {
 		v.Recipients[i] = recipientOf(n, &rows[i], now)
 	}
+	follow(v.Recipients, first, n, followUps)
 	return v, next, nil
 }
 
 func recipientOf(x *messages.Notification, m *messages.Message, now time.Time) RecipientView {
 	number, userID := identity.Split(m.Number)
 	return RecipientView{
-		MessageID: x.ID + "." + strconv.Itoa(m.N), Number: number, UserID: userID, State: stateOf(x, m.Q, m.Rank, m.Attempts > 0, now),
+		MessageID: provider.MessageID(x.ID, m.N), Number: number, UserID: userID, State: stateOf(x, m.Q, m.Rank, m.Attempts > 0, now),
 		Reason: m.Reason, ProviderID: m.ProviderID, Attempts: m.Attempts, Times: timesOf(x, m, now),
 	}
 }
@@ -261,19 +277,21 @@ func (x Sent) Views(ctx context.Context, companyID string, f messages.Filter) (v
 
 // Canceled is the response to a cancel.
 type Canceled struct {
-	ID       string `json:"notification_id"`
-	Canceled int    `json:"canceled"`
-	Sent     int    `json:"already_sent"`
-	HungUp   int    `json:"hung_up,omitempty"`
+	ID        string `json:"notification_id"`
+	Canceled  int    `json:"canceled"`
+	Sent      int    `json:"already_sent"`
+	Fallbacks int    `json:"fallbacks_canceled,omitempty"` // calls that would have followed messages that were sent
+	HungUp    int    `json:"hung_up,omitempty"`
 }
 
-// Cancel cancels the messages that have not been started. Errors: not_found, conflict.
-func (n *Notify) Cancel(ctx context.Context, companyID, id string) (*Canceled, error) {
-	canceled, sent, err := n.store.Notifications.Cancel(ctx, companyID, id, time.Now())
+// Cancel cancels the messages that have not been started, and the calls that would follow the others; with hangUp it
+// also ends such calls in progress. Errors: not_found, conflict.
+func (n *Notify) Cancel(ctx context.Context, companyID, id string, hangUp bool) (*Canceled, error) {
+	c, err := n.store.Notifications.Cancel(ctx, companyID, id, hangUp, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	return &Canceled{ID: id, Canceled: canceled, Sent: sent}, nil
+	return &Canceled{ID: id, Canceled: c.Messages, Sent: c.Sent, Fallbacks: c.Fallbacks, HungUp: c.HungUp}, nil
 }
 
 // Moved is the response to a move.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/base/provider"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
@@ -71,19 +72,29 @@ type CallTurn struct {
 
 // Call reads a call of a company. Errors: not_found.
 func (x Calls) Call(ctx context.Context, companyID, id string) (*CallDetail, error) {
-	n, err := x.Store.Notifications.Find(ctx, companyID, id)
+	n, key, err := x.placed(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) {
 		return incomingCall(ctx, x.Store, companyID, id)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c, err := callOf(ctx, x.Store, n)
+	c, err := callOf(ctx, x.Store, n, key)
 	if err == nil && c == nil {
 		err = carillon.Absent("Call")
 	}
 	if err != nil {
 		return nil, err
+	}
+	recipientID := n.Labels.RecipientID
+	if n.Channel == carillon.Messaging {
+		line, err := x.Store.Senders.SenderOf(ctx, companyID, c.SenderUID)
+		if err != nil {
+			return nil, err
+		}
+		if recipientID = ""; line != nil {
+			recipientID = line.ID
+		}
 	}
 	transfers, err := transfersOf(ctx, x.Store.Incoming, companyID, c.ConversationID)
 	if err != nil {
@@ -95,13 +106,27 @@ func (x Calls) Call(ctx context.Context, companyID, id string) (*CallDetail, err
 	}
 	return &CallDetail{
 		Review:    review,
-		Transfers: transfers, CallView: viewCall(n.ID, c), Direction: outgoing, NotificationID: n.ID, RecipientID: n.Labels.RecipientID,
+		Transfers: transfers, CallView: viewCall(provider.CallID(n.ID, n.Channel, key), c), Direction: outgoing,
+		NotificationID: n.ID, RecipientID: recipientID,
 		Number: c.Number, AgentID: n.Labels.AgentID, State: callState(n, c.Call, time.Now()), Reason: c.Reason,
 		Turns: callTurns(c.turns, c.Recording, "callee"),
 	}, nil
 }
 
-// viewCall returns the view of a call for its recipient and for `GET calls/{call_id}`. id is that of its notification.
+// placed finds the notification and the key of a placed call. Errors: not_found.
+func (x Calls) placed(ctx context.Context, companyID, id string) (n *messages.Notification, key carillon.MessageKey, err error) {
+	notificationID, key, of, ok := provider.ParseCallID(id)
+	if !ok {
+		return nil, 0, carillon.Absent("Call")
+	}
+	n, err = x.Store.Notifications.Find(ctx, companyID, notificationID)
+	if err == nil && n.Channel != of {
+		err = carillon.Absent("Call")
+	}
+	return n, key, err
+}
+
+// viewCall returns the view of a call for its recipient and for `GET calls/{call_id}`.
 func viewCall(id string, c *talked) *CallView {
 	attempts := c.Dials
 	if c.UnderWay {
@@ -195,12 +220,9 @@ type talked struct {
 // maxCallTurns bounds the turns of a call that are shown.
 const maxCallTurns = 2000
 
-// callOf reads the call of a notification. It returns nil for a notification with messages.
-func callOf(ctx context.Context, s *store.Store, x *messages.Notification) (*talked, error) {
-	if x.Channel != carillon.Voice {
-		return nil, nil
-	}
-	c, err := s.Calls.Find(ctx, x.Seq().Message(0))
+// callOf reads a call of a notification. It returns nil if there is none.
+func callOf(ctx context.Context, s *store.Store, x *messages.Notification, key carillon.MessageKey) (*talked, error) {
+	c, err := s.Calls.Find(ctx, key)
 	if err != nil || c == nil {
 		return nil, err
 	}
@@ -246,18 +268,18 @@ func resultOf(turns []chats.Turn) (result carillon.Details) {
 
 // Recording returns the file id of a call's recording. Errors: not_found.
 func (x Calls) Recording(ctx context.Context, companyID, id string) (fileID, conversationID string, err error) {
-	n, err := x.Store.Notifications.Find(ctx, companyID, id)
+	_, key, err := x.placed(ctx, companyID, id)
 	if carillon.IsCode(err, carillon.NotFound) {
 		return incomingRecording(ctx, x.Store, companyID, id)
 	}
 	if err != nil {
 		return "", "", err
 	}
-	c, err := x.Store.Calls.Find(ctx, n.Seq().Message(0))
+	c, err := x.Store.Calls.Find(ctx, key)
 	switch {
 	case err != nil:
 		return "", "", err
-	case n.Channel != carillon.Voice || c == nil:
+	case c == nil:
 		return "", "", carillon.Absent("Call")
 	case c.Recording == "":
 		return "", "", carillon.Absent("Recording")

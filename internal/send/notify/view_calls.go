@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/base/provider"
 	"carillon/internal/send/request"
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
@@ -15,6 +16,7 @@ import (
 // CallRow is a call in a list.
 type CallRow struct {
 	CallID         string           `json:"call_id"`
+	NotificationID string           `json:"notification_id,omitempty"`          // of a placed call
 	Direction      string           `json:"direction" enum:"outgoing,incoming"` // outgoing or incoming
 	State          carillon.State   `json:"state" enum:"calls"`
 	Reason         carillon.Reason  `json:"reason,omitempty"`
@@ -69,7 +71,8 @@ func (x Calls) List(ctx context.Context, companyID string, f calls.Filter) (rows
 
 func rowOf(c *calls.Listed, noted []chats.Value, now time.Time) CallRow {
 	r := CallRow{
-		CallID: c.NotificationID, Direction: outgoing, State: c.State, Reason: c.Reason, Number: c.Number, Name: calledName(c.Body, c.Flat),
+		CallID: provider.CallID(c.NotificationID, c.Channel, c.Key), NotificationID: c.NotificationID, Direction: outgoing, State: c.State,
+		Reason: c.Reason, Number: c.Number, Name: calledName(c),
 		AgentID: c.AgentID, Campaign: c.Campaign, SenderUID: c.SenderUID, CreatedAt: instant(c.CreatedAt), DialedAt: instant(c.DialedAt),
 		RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
 		DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Attempts: c.Dials,
@@ -101,12 +104,12 @@ func talkedFor(answered, ended time.Time) *int {
 }
 
 // calledName returns the name of the contact in a call's request.
-func calledName(body string, flat bool) string {
-	req, err := request.Decode(carillon.Voice, body, flat)
-	if err != nil {
+func calledName(c *calls.Listed) string {
+	req, err := request.Decode(c.Channel, c.Body, c.Flat)
+	if err != nil || c.Key.N() >= len(req.Contacts) {
 		return "" // deleted, or accepted by an older version and now invalid
 	}
-	return req.Contacts[0].Name()
+	return req.Contacts[c.Key.N()].Name()
 }
 
 // CallPage is a call with all details, for members of the company.

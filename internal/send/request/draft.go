@@ -24,6 +24,7 @@ type Draft struct {
 	Contacts   []map[string]string `json:"contacts,omitempty"` // instead of Contact
 	At         string              `json:"datetime_sending,omitempty"`
 	Language   string              `json:"language_template,omitempty"`
+	Fallback   *FallbackDraft      `json:"fallback,omitempty"`
 	Event      string              `json:"name_event,omitempty"`
 	Template   string              `json:"name_template,omitempty"`
 	Type       string              `json:"notification_type"`
@@ -69,6 +70,11 @@ func New(d *Draft, now time.Time) (*Request, error) {
 	var err error
 	if r.At, r.Scheduled, err = Schedule(r.shared, now); err != nil {
 		return nil, err
+	}
+	if d.Fallback != nil {
+		if r.Fallback, err = r.readFallback(d.Fallback.fields()); err != nil {
+			return nil, err
+		}
 	}
 	if r.components, err = content.ReadComponents(components.values()); err != nil {
 		return nil, err
@@ -127,8 +133,8 @@ func (all fields) values() iter.Seq2[string, given] {
 	}
 }
 
-// Again returns the same request for some of its recipients, without a schedule. Its stored form keeps the original
-// values.
+// Again returns the same request for some of its recipients, without a schedule and without a fallback: who failed was
+// called. Its stored form keeps the original values.
 func (r *Request) Again(recipients []int) (*Request, error) {
 	var body map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(r.source), &body); err != nil {
@@ -136,8 +142,11 @@ func (r *Request) Again(recipients []int) (*Request, error) {
 	}
 	delete(body, scheduleKey)
 	delete(body, zoneKey)
+	maps.DeleteFunc(body, func(key string, _ json.RawMessage) bool {
+		return key == fallbackKey || r.Flat && strings.HasPrefix(key, fallbackPrefix)
+	})
 	subset := *r
-	subset.Scheduled, subset.At = false, time.Time{}
+	subset.Scheduled, subset.At, subset.Fallback = false, time.Time{}, nil
 	subset.shared = slices.DeleteFunc(slices.Clone(r.shared), func(f field) bool { return f.name == scheduleKey || f.name == zoneKey })
 	if r.Bulk {
 		var all, some []json.RawMessage

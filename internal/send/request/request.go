@@ -53,8 +53,9 @@ type Request struct {
 	Language     string
 	RecipientID  string
 	Campaign     string
-	Event        string // name_event; may be empty
-	AgentID      string // voice only
+	Event        string    // name_event; may be empty
+	AgentID      string    // voice only
+	Fallback     *Fallback // messaging only; may be nil
 	Class        carillon.Class
 	Scheduled    bool
 	At           time.Time // if Scheduled: the instant in UTC
@@ -160,6 +161,10 @@ func Parse(ch carillon.Channel, body []byte, flat bool, now time.Time) (*Request
 	if r.At, r.Scheduled, err = Schedule(root, now); err != nil {
 		return nil, err
 	}
+	// A stored body of an older program may have anything under this name.
+	if r.Fallback, err = r.bodyFallback(root); err != nil && !now.IsZero() {
+		return nil, err
+	}
 	if ch == carillon.Messaging {
 		r.components, err = r.readComponents(root)
 	}
@@ -213,7 +218,7 @@ func definedString(key string, ch carillon.Channel) bool {
 	case "contact.number", "contact.name", "contact.first_name", "contact.last_name", "contact.email":
 		return true
 	}
-	return ch == carillon.Messaging && strings.HasPrefix(key, content.ComponentsKey+".")
+	return ch == carillon.Messaging && (strings.HasPrefix(key, content.ComponentsKey+".") || strings.HasPrefix(key, fallbackPrefix))
 }
 
 // checkParents finds a key that is both a value and the parent of others. Keys never contain U+0000. If the keys are

@@ -78,6 +78,7 @@ var behaviors = []behavior{ //nolint:gochecknoglobals // read-only table
 	},
 	{suffix: "0009", effect: "slow: the channel responds after 5 s", slow: true},
 	{suffix: "0010", effect: "the first attempt is rate limited for 5 s, the second is accepted", faults: 1, limited: true},
+	{suffix: "0022", effect: "`sent`, never `delivered`", steps: []step{}},
 }
 
 // plan is a behavior with the delays of its steps.

@@ -73,7 +73,7 @@ func TestGuideLinesFitTheDemo(t *testing.T) {
 		t.Errorf("the guide's key %q is not the demo's", key)
 	}
 	bodies := regexp.MustCompile(`-d '(\{.*\})'`).FindAllStringSubmatch(guide, -1)
-	if len(bodies) != 4 {
+	if len(bodies) != 5 {
 		t.Fatalf("%d curl lines with a body", len(bodies))
 	}
 	for _, b := range bodies {

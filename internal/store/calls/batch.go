@@ -152,7 +152,8 @@ func unsent(ctx context.Context, tx *db.Tx, r *work.Result, detail string) error
 	return err
 }
 
-// end ends a call and its notification. The notification is locked first, as in a cancellation.
+// end ends a call, and its notification if nothing else of it is open. The notification is locked first, as in a
+// cancellation.
 func end(ctx context.Context, tx *db.Tx, r *work.Result, o Outcome, detail string, counts int) error {
 	seq := int64(carillon.MessageKey(r.Key).Seq())
 	if !tx.SQLite() {
@@ -181,7 +182,8 @@ func end(ctx context.Context, tx *db.Tx, r *work.Result, o Outcome, detail strin
 			return err
 		}
 	}
-	_, err = tx.Exec(ctx, "UPDATE notification SET open = 0, done_at = $1 WHERE seq = $2 AND open + 0 > 0", db.Millis(r.At), seq)
+	_, err = tx.Exec(ctx, "UPDATE notification SET open = 0, done_at = $1 WHERE seq = $2 AND open + 0 > 0 AND "+work.Open+" = 0",
+		db.Millis(r.At), seq)
 	return err
 }
 

@@ -6,9 +6,11 @@ package calls
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"carillon"
+	"carillon/internal/base/provider"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/db"
 	"carillon/internal/store/work"
@@ -140,19 +142,45 @@ func (s *Store) Of(ctx context.Context, seqs []carillon.Seq) (map[carillon.Seq]*
 	return found, err
 }
 
+// All reads the calls of a notification and the attempts at them, by the keys of the calls.
+func (s *Store) All(
+	ctx context.Context, seq carillon.Seq,
+) (found map[carillon.MessageKey]*Call, attempts map[carillon.MessageKey][]Attempt, err error) {
+	all, err := s.read(ctx, "SELECT "+columns+" FROM call WHERE id BETWEEN $1 AND $2", int64(seq.Message(0)), int64(seq.LastMessage()))
+	if err != nil {
+		return nil, nil, err
+	}
+	found = make(map[carillon.MessageKey]*Call, len(all))
+	for _, c := range all {
+		found[c.Key] = c
+	}
+	attempts, err = s.attempts(ctx, seq.Message(0), seq.LastMessage())
+	return found, attempts, err
+}
+
 func (s *Store) read(ctx context.Context, query string, args ...any) ([]*Call, error) {
 	return db.Collect(ctx, s.DB, "calls", scan, query, args...)
 }
 
 // Attempts reads the attempts at a call.
 func (s *Store) Attempts(ctx context.Context, key carillon.MessageKey) ([]Attempt, error) {
-	return db.Collect(ctx, s.DB, "attempts", func(scan db.Scan) (a Attempt, err error) {
+	all, err := s.attempts(ctx, key, key)
+	return all[key], err
+}
+
+func (s *Store) attempts(ctx context.Context, first, last carillon.MessageKey) (map[carillon.MessageKey][]Attempt, error) {
+	all := map[carillon.MessageKey][]Attempt{}
+	err := db.Each(ctx, s.DB, func(scan db.Scan) error {
+		var key carillon.MessageKey
+		var a Attempt
 		var dialed, ringing, answered, ended int64
-		err = scan(&a.N, &a.State, &a.Reason, &a.Detail, &a.Cause, &a.Counts, &dialed, &ringing, &answered, &ended)
+		err := scan(&key, &a.N, &a.State, &a.Reason, &a.Detail, &a.Cause, &a.Counts, &dialed, &ringing, &answered, &ended)
 		a.Times = times(dialed, ringing, answered, ended)
-		return a, err
-	}, `SELECT attempt, state, reason, detail, cause, counts, dialed_at, ringing_at, answered_at, ended_at
-		FROM call_attempt WHERE call = $1 ORDER BY attempt`, int64(key))
+		all[key] = append(all[key], a)
+		return err
+	}, `SELECT call, attempt, state, reason, detail, cause, counts, dialed_at, ringing_at, answered_at, ended_at
+		FROM call_attempt WHERE call BETWEEN $1 AND $2 ORDER BY call, attempt`, int64(first), int64(last))
+	return all, db.Wrap(err, "read attempts")
 }
 
 // SetTalk stores the transcript of an attempt, while it is the last of the call.
@@ -187,17 +215,35 @@ func Add(b *db.Bulk, key carillon.MessageKey, companyID string, senderUID int64,
 		string(state), string(skip), ended)
 }
 
-// Cancel cancels the queued call of a notification. It returns the numbers of calls canceled and already begun.
-func Cancel(ctx context.Context, tx *db.Tx, seq carillon.Seq, now time.Time) (canceled, begun, open int, err error) {
-	key := int64(seq.Message(0))
-	n, err := tx.Exec(ctx, "UPDATE call SET q = 0, state = $1, reason = $2, ended_at = $3 WHERE id = $4 AND q + 0 = 1",
-		string(carillon.StateCanceled), string(carillon.ReasonCanceled), db.Millis(now), key)
+// Cancel cancels the queued calls of a notification. It returns them, and the number of calls already begun.
+func Cancel(ctx context.Context, tx *db.Tx, seq carillon.Seq, now time.Time) (canceled []carillon.MessageKey, begun int, err error) {
+	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
+	canceled, err = db.Collect(ctx, tx, "canceled calls", func(scan db.Scan) (key carillon.MessageKey, err error) {
+		err = scan(&key)
+		return key, err
+	}, "UPDATE call SET q = 0, state = $1, reason = $2, ended_at = $3 WHERE id BETWEEN $4 AND $5 AND q + 0 = 1 RETURNING id",
+		string(carillon.StateCanceled), string(carillon.ReasonCanceled), db.Millis(now), first, last)
 	if err != nil {
-		return 0, 0, 0, fmt.Errorf("cancel: %w", err)
+		return nil, 0, fmt.Errorf("cancel: %w", err)
 	}
-	err = tx.Row(ctx, []any{&begun, &open}, `SELECT COUNT(CASE WHEN state NOT IN ('canceled', 'skipped') THEN 1 END),
-		COUNT(CASE WHEN q > 0 THEN 1 END) FROM call WHERE id = $1`, key)
-	return int(n), begun, open, db.Wrap(err, "cancel")
+	slices.Sort(canceled)
+	err = tx.Row(ctx, []any{&begun}, `SELECT COUNT(CASE WHEN state NOT IN ('canceled', 'skipped') THEN 1 END) FROM call
+		WHERE id BETWEEN $1 AND $2`, first, last)
+	return canceled, begun, db.Wrap(err, "cancel")
+}
+
+// CancelOne cancels a queued call of a company, and reports whether it was queued.
+func CancelOne(ctx context.Context, tx *db.Tx, companyID string, key carillon.MessageKey, now time.Time) (bool, error) {
+	n, err := tx.Exec(ctx, "UPDATE call SET q = 0, state = $1, reason = $2, ended_at = $3 WHERE id = $4 AND company_id = $5 AND q + 0 = 1",
+		string(carillon.StateCanceled), string(carillon.ReasonCanceled), db.Millis(now), int64(key), companyID)
+	return n > 0, db.Wrap(err, "cancel a call")
+}
+
+// HangUpAll requests the end of a notification's calls in progress, on any node, and returns their number.
+func HangUpAll(ctx context.Context, tx *db.Tx, seq carillon.Seq) (int, error) {
+	n, err := tx.Exec(ctx, "UPDATE call SET hang_up = TRUE WHERE id BETWEEN $1 AND $2 AND q + 0 = 2 AND NOT hang_up",
+		int64(seq.Message(0)), int64(seq.LastMessage()))
+	return int(n), db.Wrap(err, "hang up")
 }
 
 // Move changes the time of the queued call of a notification, unless it was dialed before. It returns the number of
@@ -226,9 +272,11 @@ func (s *Store) HangUp(ctx context.Context, companyID string, key carillon.Messa
 			return c, db.Ignore(err)
 		}
 		var id string
-		if err := tx.Row(ctx, []any{&id}, "SELECT id FROM notification WHERE seq = $1", int64(key.Seq())); err != nil {
+		var channel carillon.Channel
+		if err := tx.Row(ctx, []any{&id, &channel}, "SELECT id, channel FROM notification WHERE seq = $1", int64(key.Seq())); err != nil {
 			return c, err
 		}
+		id = provider.CallID(id, channel, key)
 		return c, audit.Record(ctx, tx, time.Now(), audit.Entry{CompanyID: companyID, Kind: audit.Call, ID: id, Action: audit.HungUp})
 	})
 	return c.state, c.node, db.Wrap(err, "hang up")

@@ -10,6 +10,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
 	"carillon/internal/store/db"
 )
 
@@ -30,6 +31,7 @@ type Filter struct {
 type Listed struct {
 	Call
 	NotificationID string
+	Channel        carillon.Channel // of the notification
 	AgentID        string
 	Campaign       string
 	Scheduled      bool
@@ -50,7 +52,8 @@ const maxExamine = 5000
 
 // listedColumns are columns with the alias c, and those of the notification.
 var listedColumns = aliased(columns, "c") + //nolint:gochecknoglobals // a constant text
-	", n.id, n.agent_id, n.campaign, n.scheduled, n.created_at, n.due_at, n.flat, CASE WHEN LENGTH(n.body) <= 16384 THEN n.body ELSE '' END"
+	", n.id, n.channel, n.agent_id, n.campaign, n.scheduled, n.created_at, n.due_at, n.flat, " +
+	"CASE WHEN LENGTH(n.body) <= 16384 THEN n.body ELSE '' END"
 
 // Oldest is less than the key of any call.
 const Oldest carillon.MessageKey = math.MinInt64
@@ -200,14 +203,20 @@ func scanListed(row db.Scan) (*Listed, error) {
 	var x Listed
 	var created, scheduled int64
 	c, err := scan(func(dest ...any) error {
-		return row(append(dest, &x.NotificationID, &x.AgentID, &x.Campaign, &x.Scheduled, &created, &scheduled, &x.Flat, &x.Body)...)
+		return row(append(dest, &x.NotificationID, &x.Channel, &x.AgentID, &x.Campaign, &x.Scheduled, &created, &scheduled, &x.Flat,
+			&x.Body)...)
 	})
 	x.Call, x.CreatedAt, x.ScheduledAt = *c, db.Instant(created), db.Instant(scheduled)
 	return &x, err
 }
 
-// One returns a company's call by the id of its notification; nil if there is none.
+// One returns a company's call by its id; nil if there is none.
 func (s *Store) One(ctx context.Context, companyID, id string) (*Listed, error) {
+	notificationID, key, channel, ok := provider.ParseCallID(id)
+	if !ok {
+		return nil, nil //nolint:nilnil // no call has such an id
+	}
 	return db.Find(ctx, s.DB, "call", scanListed, "SELECT "+listedColumns+` FROM call AS c CROSS JOIN notification AS n
-		WHERE c.id = $1 AND c.company_id = $2 AND n.seq = c.id / 128 AND n.id = $3`, int64(carillon.SeqOf(id).Message(0)), companyID, id)
+		WHERE c.id = $1 AND c.company_id = $2 AND n.seq = c.id / 128 AND n.id = $3 AND n.channel = $4`, int64(key), companyID,
+		notificationID, string(channel))
 }

@@ -113,6 +113,27 @@ func addressOf(ctx context.Context, q db.Querier, companyID, contactID, scope st
 	return a, nil
 }
 
+// moved replaces former identities of an open that is not a message by the present ones.
+func (s *Store) moved(ctx context.Context, tx *db.Tx, o *Open, at time.Time) error {
+	owned, err := owners(ctx, tx, s.d, o.Contact.CompanyID, o.Known)
+	if err != nil {
+		return err
+	}
+	a, err := present(ctx, tx, s.d, o.Contact.CompanyID, o.Known, owned, at)
+	if err != nil || a == nil {
+		return err
+	}
+	person, _ := split(o.Known)
+	o.Known, o.Contact.Number, o.Contact.UserID = nil, a.Number, a.UserID
+	if a.Number != "" {
+		o.Known = append(o.Known, identity.Identity{Kind: identity.Line, Key: identity.Number(a.Number)})
+	}
+	if a.UserID != "" && person != nil {
+		o.Known = append(o.Known, identity.Identity{Kind: identity.Person, Scope: person.Scope, Key: identity.User(a.UserID)})
+	}
+	return nil
+}
+
 // remember stores that the identities which a change has replaced were the contact's until then, unless they are another's.
 func (c *claimer) remember(ctx context.Context, contactID string, o *Open) error {
 	for _, x := range o.Known {

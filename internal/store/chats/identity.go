@@ -184,8 +184,10 @@ func (s *Store) claim(ctx context.Context, tx *db.Tx, o *Open) (string, *claimer
 		contactID, err := c.became(ctx, o, person, line)
 		return contactID, c, err
 	}
-	if former, err := present(ctx, tx, s.d, c.companyID, o.Known, c.owned, o.At); former != nil || err != nil {
-		return "", nil, cmp.Or(err, changed())
+	if !o.At.IsZero() { // its caller has looked up the present address
+		if former, err := present(ctx, tx, s.d, c.companyID, o.Known, c.owned, o.At); former != nil || err != nil {
+			return "", nil, cmp.Or(err, changed())
+		}
 	}
 	contactID, err := c.one(ctx, person, line)
 	return contactID, c, err

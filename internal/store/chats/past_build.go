@@ -35,6 +35,9 @@ func (s *Past) Build(ctx context.Context, b *PastBuild) error {
 		b.Made = false
 		first, last := b.Turns[0].At, b.Turns[len(b.Turns)-1].At
 		o := &Open{Contact: b.Contact, Known: b.Known, Now: last}
+		if err := s.chats.moved(ctx, tx, o, last); err != nil {
+			return err
+		}
 		if err := lockIdentities(ctx, tx, []*Open{o}); err != nil {
 			return err
 		}
@@ -146,6 +149,9 @@ func (s *Contacts) SetNames(ctx context.Context, all []PersonNamed, now time.Tim
 		opens := make([]*Open, len(all))
 		for i, n := range all {
 			opens[i] = &Open{Contact: n.Contact, Known: n.Known, Now: now}
+			if err := s.chats.moved(ctx, tx, opens[i], now); err != nil {
+				return err
+			}
 		}
 		if err := lockIdentities(ctx, tx, opens); err != nil {
 			return err

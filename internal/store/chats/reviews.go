@@ -266,7 +266,8 @@ func (r *Review) count(counts map[reviewKey]int64, n int64) {
 // callOf returns the id of the call whose conversation is c; empty if it is unknown.
 func callOf(ctx context.Context, tx *db.Tx, c *Conversation) (id string, err error) {
 	for _, query := range []string{
-		`SELECT n.id FROM call AS x CROSS JOIN notification AS n WHERE x.conversation_id = $1 AND x.conversation_id <> ''
+		`SELECT CASE WHEN n.channel = 'voice' THEN n.id ELSE n.id || '.' || (x.id - n.seq * 128) END
+			FROM call AS x CROSS JOIN notification AS n WHERE x.conversation_id = $1 AND x.conversation_id <> ''
 			AND n.seq = x.id / 128 AND n.company_id = $2`,
 		"SELECT id FROM incoming_call WHERE conversation_id = $1 AND conversation_id <> '' AND company_id || '' = $2",
 	} {

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"carillon"
 	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
 	"carillon/internal/store/db"
 	"carillon/internal/store/rank"
 )
@@ -123,7 +123,7 @@ func (n *Notification) message(key carillon.MessageKey, number string) message {
 func (m *message) event(state, previous carillon.State, at int64) *Event {
 	number, userID := identity.Split(m.number)
 	p := payload{
-		NotificationID: m.notificationID, MessageID: m.notificationID + "." + strconv.Itoa(m.key.N()), Number: number, UserID: userID,
+		NotificationID: m.notificationID, MessageID: provider.MessageID(m.notificationID, m.key.N()), Number: number, UserID: userID,
 		Campaign: m.campaign,
 		SenderID: m.senderID, State: state, Previous: previous, Attempt: m.attempt,
 	}
@@ -301,16 +301,20 @@ func Call(ctx context.Context, tx *db.Tx, key carillon.MessageKey, result carill
 	p := payload{callPayload: &callPayload{Direction: "outgoing", Result: result}}
 	var companyID string
 	var dialed, answered, ended int64
+	var channel carillon.Channel
 	if err := tx.Row(ctx, []any{
-		&companyID, &p.NotificationID, &p.Campaign, &p.SenderID, &p.AgentID, &p.Number, &p.State, &p.Reason, &p.Attempt,
+		&companyID, &p.NotificationID, &channel, &p.Campaign, &p.SenderID, &p.AgentID, &p.Number, &p.State, &p.Reason, &p.Attempt,
 		&p.AnsweredBy, &p.EndedBy, &dialed, &answered, &ended,
-	}, `SELECT n.company_id, n.id, n.campaign, s.id, n.agent_id, c.number, c.state, c.reason, c.attempt, c.answered_by, c.ended_by,
-		c.dialed_at, c.answered_at, c.ended_at
-		FROM call AS c JOIN notification AS n ON n.seq = c.id / 128 JOIN sender AS s ON s.uid = n.sender WHERE c.id = $1`,
+	}, `SELECT n.company_id, n.id, n.channel, n.campaign, s.id, n.agent_id, c.number, c.state, c.reason, c.attempt, c.answered_by,
+		c.ended_by, c.dialed_at, c.answered_at, c.ended_at
+		FROM call AS c JOIN notification AS n ON n.seq = c.id / 128 JOIN sender AS s ON s.uid = c.sender WHERE c.id = $1`,
 		int64(key)); err != nil {
 		return fmt.Errorf("read call: %w", err)
 	}
-	p.CallID = p.NotificationID
+	p.CallID = provider.CallID(p.NotificationID, channel, key)
+	if channel == carillon.Messaging {
+		p.MessageID = p.CallID
+	}
 	at := ended
 	if p.State == carillon.StateDialing {
 		at = dialed

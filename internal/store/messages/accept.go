@@ -21,6 +21,7 @@ type Accept struct {
 	Notification Notification
 	Messages     []NewMessage
 	DialAt       time.Time // for a call: dial time, if it differs from the notification's due time
+	Fallback     *Fallback // nil: messages that are not delivered are not followed by a call
 	Quota        Quota
 	Idempotency  *Idempotency
 
@@ -482,10 +483,10 @@ func unaccept(ctx context.Context, tx *db.Tx, a *Accept) error {
 }
 
 // messages are the rows of a batch: messages to send, which are nearly all and need the fewest values, skipped ones,
-// and calls.
-type messages struct{ queued, skipped, calls *db.Bulk }
+// calls, and fallbacks.
+type messages struct{ queued, skipped, calls, fallbacks *db.Bulk }
 
-func (m messages) all() []*db.Bulk { return []*db.Bulk{m.queued, m.skipped, m.calls} }
+func (m messages) all() []*db.Bulk { return []*db.Bulk{m.queued, m.skipped, m.calls, m.fallbacks} }
 
 func newMessages() messages {
 	return messages{
@@ -493,7 +494,7 @@ func newMessages() messages {
 			"due_at:bigint", "q=1"),
 		skipped: db.NewBulk("message", "", "id:bigint", "shard:bigint", "sender:bigint", "class:bigint", "number:text",
 			"due_at:bigint", "rank:bigint", "reason:text", "ended_at:bigint", "q=0"),
-		calls: calls.NewRows(),
+		calls: calls.NewRows(), fallbacks: newFallbacks(),
 	}
 }
 
@@ -506,6 +507,7 @@ func (a *Accept) addTo(b messages) {
 		}
 		return
 	}
+	a.addFallbacks(b.fallbacks)
 	// converted to any once for all rows
 	var shard, sender, class, due any = n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), db.Millis(n.DueAt)
 	for i, m := range a.Messages {

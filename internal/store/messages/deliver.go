@@ -69,6 +69,11 @@ func (k deliveries) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ b
 		if err := writeResults(ctx, tx, b.Results); err != nil {
 			return fmt.Errorf("write results: %w", err)
 		}
+		if failed := failures(b.Results); len(failed) > 0 {
+			if err := tx.Run(ctx, hasten(tx.DB(), failed)); err != nil {
+				return fmt.Errorf("hasten fallbacks: %w", err)
+			}
+		}
 		if err := tx.Run(ctx, k.table.Postpone(b.Later)...); err != nil {
 			return fmt.Errorf("postpone: %w", err)
 		}
@@ -77,6 +82,17 @@ func (k deliveries) apply(ctx context.Context, tx *db.Tx, all []*work.Batch, _ b
 		}
 	}
 	return nil
+}
+
+// failures returns the keys of the messages that failed, sorted.
+func failures(results []work.Result) (keys []int64) {
+	for i := range results {
+		if r := &results[i]; r.Move == work.MoveDone && OutcomeOf(r).Rank == rank.Failed {
+			keys = append(keys, int64(r.Key))
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // endsOf returns the ends of the messages whose company subscribes to events (Followed).
@@ -111,6 +127,9 @@ func (k deliveries) flush(tx *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
 			return nil, false
 		}
 		statements = append(statements, results...)
+		if failed := failures(b.Results); len(failed) > 0 {
+			statements = append(statements, hasten(tx.DB(), failed))
+		}
 		statements = append(statements, k.table.Postpone(b.Later)...)
 		statements = append(statements, startStatements(tx.DB(), b.Startable(epochs), b.Now)...)
 	}
@@ -360,6 +379,17 @@ func applyReceipts(ctx context.Context, tx *db.Tx, callbacks [][]receipt, _ bool
 			return fmt.Errorf("write receipts: %w", err)
 		}
 		all = all[n:]
+	}
+	var decisive []int64
+	for i := range every {
+		if every[i].State != carillon.StateSent {
+			decisive = append(decisive, int64(every[i].Ref.Key()))
+		}
+	}
+	if len(decisive) > 0 {
+		if err := tx.Run(ctx, hasten(tx.DB(), slices.Compact(decisive))); err != nil {
+			return fmt.Errorf("hasten fallbacks: %w", err)
+		}
 	}
 	return countCharges(ctx, tx, every)
 }

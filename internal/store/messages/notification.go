@@ -2,6 +2,8 @@ package messages
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 	"carillon/internal/store/rank"
+	"carillon/internal/store/work"
 )
 
 const notificationColumns = `id, company_id, channel, sender, template_id, class, campaign, flat, total, open, scheduled, canceled,
@@ -73,7 +76,13 @@ type Message struct {
 	SentAt      time.Time
 	DeliveredAt time.Time
 	ReadAt      time.Time
+	RepliedAt   time.Time
 	EndedAt     time.Time
+}
+
+// Reached reports whether the message was delivered, read or replied to.
+func (m *Message) Reached() bool {
+	return m.Rank >= rank.Delivered || !m.DeliveredAt.IsZero() || !m.ReadAt.IsZero() || !m.RepliedAt.IsZero()
 }
 
 // List reads a page of a notification's recipients, starting at index n.
@@ -87,15 +96,15 @@ func (s *Messages) List(ctx context.Context, seq carillon.Seq, n, limit int) ([]
 
 const messageColumns = `id, number, q, rank, hold <> '', due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
 	COALESCE(detail, ''), COALESCE(started_at, 0), COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0),
-	COALESCE(ended_at, 0)`
+	COALESCE(replied_at, 0), COALESCE(ended_at, 0)`
 
 func scanMessage(scan db.Scan) (key carillon.MessageKey, m Message, err error) {
-	var due, started, sent, delivered, read, ended int64
+	var due, started, sent, delivered, read, replied, ended int64
 	err = scan(&key, &m.Number, &m.Q, &m.Rank, &m.Held, &due, &m.Attempts, &m.ProviderID, &m.Reason, &m.Detail,
-		&started, &sent, &delivered, &read, &ended)
+		&started, &sent, &delivered, &read, &replied, &ended)
 	m.N = key.N()
 	m.Due, m.StartedAt, m.SentAt = db.Instant(due), db.Instant(started), db.Instant(sent)
-	m.DeliveredAt, m.ReadAt, m.EndedAt = db.Instant(delivered), db.Instant(read), db.Instant(ended)
+	m.DeliveredAt, m.ReadAt, m.RepliedAt, m.EndedAt = db.Instant(delivered), db.Instant(read), db.Instant(replied), db.Instant(ended)
 	return key, m, err
 }
 
@@ -142,72 +151,109 @@ func (s *Messages) Standings(ctx context.Context, seqs ...carillon.Seq) (map[car
 	return all, db.Wrap(err, "count messages")
 }
 
-// Cancel cancels all messages that have not started. Errors: not_found, conflict if there are none.
-func (s *Notifications) Cancel(ctx context.Context, companyID, id string, now time.Time) (canceled, sent int, err error) {
+// Canceled counts the changes of a cancel.
+type Canceled struct {
+	Messages  int // messages and calls of requests that were not started
+	Sent      int // those that were
+	Fallbacks int // calls that would have followed messages that were sent
+	HungUp    int // such calls in progress, which will end
+}
+
+// Cancel cancels all messages that have not started, and the calls that would follow those that were sent; with hangUp
+// it also ends such calls in progress. Errors: not_found, conflict if there is nothing to cancel.
+func (s *Notifications) Cancel(ctx context.Context, companyID, id string, hangUp bool, now time.Time) (Canceled, error) {
 	seq, of := carillon.SeqOf(id), s.followed(ctx, companyID)
 	var keys []carillon.MessageKey // those with subscribed events
 	for key := seq.Message(0); of.notifications && key <= seq.LastMessage(); key++ {
 		keys = append(keys, key)
 	}
-	type result struct{ canceled, sent int }
-	done, err := db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (done result, err error) {
-		done.canceled, done.sent, err = cancel(ctx, tx, companyID, id, keys, now, of.calls)
-		return done, err
+	done, err := db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (Canceled, error) {
+		return cancel(ctx, tx, companyID, id, keys, hangUp, now, of.calls)
 	})
 	if !carillon.IsCode(err, carillon.NotFound) && !carillon.IsCode(err, carillon.Conflict) {
 		s.touch(seq, err)
 	}
-	return done.canceled, done.sent, err
+	return done, err
 }
 
-// cancel is Cancel inside a transaction. keys are the messages with subscribed events; ofCall reports whether a call's
-// events are subscribed.
-func cancel(ctx context.Context, tx *db.Tx, companyID, id string, keys []carillon.MessageKey, now time.Time, ofCall bool) (canceled,
-	sent int, err error,
-) {
-	if err := own(ctx, tx, companyID, id); err != nil {
-		return 0, 0, err
+// cancel is Cancel inside a transaction. keys are the messages with subscribed events; ofCalls reports whether the
+// events of calls are subscribed.
+func cancel(
+	ctx context.Context, tx *db.Tx, companyID, id string, keys []carillon.MessageKey, hangUp bool, now time.Time, ofCalls bool,
+) (c Canceled, err error) {
+	channel, err := own(ctx, tx, companyID, id)
+	if err != nil {
+		return c, err
 	}
 	seq := carillon.SeqOf(id)
 	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
-	var n int64
-	if err := events.Messages(ctx, tx, keys, func() (err error) {
-		n, err = tx.Exec(ctx, `UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3
+	if err := events.Messages(ctx, tx, keys, func() error {
+		n, err := tx.Exec(ctx, `UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3
 			WHERE id BETWEEN $4 AND $5 AND q + 0 = 1`, int(rank.Canceled), string(carillon.ReasonCanceled), db.Millis(now), first, last)
+		c.Messages = int(n)
 		return err
 	}); err != nil {
-		return 0, 0, fmt.Errorf("cancel: %w", err)
+		return c, fmt.Errorf("cancel: %w", err)
 	}
-	dropped, begun, calling, err := calls.Cancel(ctx, tx, seq, now)
-	if err == nil && dropped > 0 && ofCall {
-		err = events.Call(ctx, tx, seq.Message(0), nil)
+	if c.Fallbacks, err = cancelFallbacks(ctx, tx, first, last, now); err != nil {
+		return c, err
 	}
+	dropped, begun, err := calls.Cancel(ctx, tx, seq, now)
 	if err != nil {
-		return 0, 0, err
+		return c, err
 	}
-	if canceled = int(n) + dropped; canceled == 0 {
-		return 0, 0, carillon.InConflict("Nothing is left to cancel")
+	for _, key := range dropped {
+		if ofCalls {
+			if err := events.Call(ctx, tx, key, nil); err != nil {
+				return c, err
+			}
+		}
 	}
+	if channel == carillon.Voice {
+		c.Messages += len(dropped)
+	} else if c.Fallbacks += len(dropped); hangUp {
+		if c.HungUp, err = calls.HangUpAll(ctx, tx, seq); err != nil {
+			return c, err
+		}
+	}
+	if c.Messages+c.Fallbacks+c.HungUp == 0 {
+		return c, carillon.InConflict("Nothing is left to cancel")
+	}
+	if err := tx.Row(ctx, []any{&c.Sent},
+		"SELECT COUNT(CASE WHEN rank NOT IN (10, 20) THEN 1 END) FROM message WHERE id BETWEEN $1 AND $2", first, last); err != nil {
+		return c, fmt.Errorf("cancel: %w", err)
+	}
+	if channel == carillon.Voice {
+		c.Sent = begun
+	}
+	if err := closeIfDone(ctx, tx, seq, c.Sent == 0, now); err != nil {
+		return c, fmt.Errorf("cancel: %w", err)
+	}
+	after := map[string]int{"canceled": c.Messages, "already_sent": c.Sent}
+	if c.Fallbacks > 0 {
+		after["fallbacks_canceled"] = c.Fallbacks
+	}
+	if c.HungUp > 0 {
+		after["hung_up"] = c.HungUp
+	}
+	return c, audit.Record(ctx, tx, now, audit.Entry{
+		CompanyID: companyID, Kind: audit.Notification, ID: id, Action: audit.Canceled, After: after,
+	})
+}
+
+// closeIfDone counts what is still open of a locked notification, and closes it if that is nothing.
+func closeIfDone(ctx context.Context, tx *db.Tx, seq carillon.Seq, canceled bool, now time.Time) error {
 	var open int
-	if err := tx.Row(ctx, []any{&sent, &open},
-		"SELECT COUNT(CASE WHEN rank NOT IN (10, 20) THEN 1 END), COUNT(CASE WHEN "+stillOpen+" THEN 1 END)"+
-			" FROM message WHERE id BETWEEN $1 AND $2", first, last); err != nil {
-		return 0, 0, fmt.Errorf("cancel: %w", err)
+	if err := tx.Row(ctx, []any{&open}, "SELECT "+work.Open+" FROM notification WHERE seq = $1", int64(seq)); err != nil {
+		return err
 	}
-	sent += begun
-	open += calling
 	ended := int64(0)
 	if open == 0 {
 		ended = db.Millis(now)
 	}
-	if _, err = tx.Exec(ctx, "UPDATE notification SET canceled = $1, open = $2, done_at = $3 WHERE seq = $4", sent == 0, open,
-		ended, int64(seq)); err != nil {
-		return 0, 0, fmt.Errorf("cancel: %w", err)
-	}
-	return canceled, sent, audit.Record(ctx, tx, now, audit.Entry{
-		CompanyID: companyID, Kind: audit.Notification, ID: id, Action: audit.Canceled,
-		After: map[string]int{"canceled": canceled, "already_sent": sent},
-	})
+	_, err := tx.Exec(ctx, "UPDATE notification SET canceled = canceled OR $1, open = $2, done_at = $3 WHERE seq = $4", canceled, open,
+		ended, int64(seq))
+	return err
 }
 
 // CancelTo cancels the unstarted messages of a company's notification to the owner of these numbers.
@@ -223,36 +269,34 @@ func cancelTo(ctx context.Context, tx *db.Tx, companyID string, seq carillon.Seq
 	if err != nil || n == 0 {
 		return err
 	}
-	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
+	first, last, in := int64(seq.Message(0)), int64(seq.LastMessage()), tx.DB().In(6)
+	args := []any{int(rank.Canceled), string(carillon.ReasonCanceled), db.Millis(now), first, last, tx.DB().List(numbers)}
 	if _, err := tx.Exec(ctx, "UPDATE message SET q = 0, rank = $1, reason = $2, ended_at = $3 WHERE id BETWEEN $4 AND $5 AND q + 0 "+
-		"= 1 AND number "+tx.DB().In(6),
-		int(rank.Canceled), string(carillon.ReasonCanceled), db.Millis(now), first, last, tx.DB().List(numbers)); err != nil {
+		"= 1 AND number "+in, args...); err != nil {
 		return err
 	}
-	_, _, calling, err := calls.Cancel(ctx, tx, seq, now)
-	if err != nil {
+	args[0] = string(FallbackCanceled)
+	if _, err := tx.Exec(ctx, `UPDATE fallback SET due_at = 0, state = $1, reason = $2, decided_at = $3 WHERE id BETWEEN $4 AND $5
+		AND due_at + 0 > 0 AND (SELECT m.number FROM message AS m WHERE m.id = fallback.id) `+in, args...); err != nil {
 		return err
 	}
-	var open int
-	if err := tx.Row(ctx, []any{&open}, "SELECT COUNT(*) FROM message WHERE id BETWEEN $1 AND $2 AND "+stillOpen, first, last); err != nil {
+	args[0] = string(carillon.StateCanceled)
+	if _, err := tx.Exec(ctx, "UPDATE call SET q = 0, state = $1, reason = $2, ended_at = $3 WHERE id BETWEEN $4 AND $5 AND q + 0 "+
+		"= 1 AND number "+in, args...); err != nil {
 		return err
 	}
-	ended := int64(0)
-	if open += calling; open == 0 {
-		ended = db.Millis(now)
-	}
-	_, err = tx.Exec(ctx, "UPDATE notification SET open = $1, done_at = $2 WHERE seq = $3", open, ended, int64(seq))
-	return err
+	return closeIfDone(ctx, tx, seq, false, now)
 }
 
 // own checks that a notification belongs to the company and locks it.
-func own(ctx context.Context, tx *db.Tx, companyID, id string) error {
-	n, err := tx.Exec(ctx, "UPDATE notification SET total = total WHERE seq = $1 AND company_id = $2 AND id = $3",
+func own(ctx context.Context, tx *db.Tx, companyID, id string) (channel carillon.Channel, err error) {
+	err = tx.Row(ctx, []any{&channel},
+		"UPDATE notification SET total = total WHERE seq = $1 AND company_id = $2 AND id = $3 RETURNING channel",
 		int64(carillon.SeqOf(id)), companyID, id)
-	if err == nil && n == 0 {
-		return carillon.Absent("Notification")
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", carillon.Absent("Notification")
 	}
-	return err
+	return channel, err
 }
 
 // Move changes a notification's time. Errors: not_found, conflict after the start of delivery.
@@ -260,7 +304,7 @@ func (s *Notifications) Move(ctx context.Context, companyID, id string, due, now
 	seq := carillon.SeqOf(id)
 	first, last := int64(seq.Message(0)), int64(seq.LastMessage())
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := own(ctx, tx, companyID, id); err != nil {
+		if _, err := own(ctx, tx, companyID, id); err != nil {
 			return err
 		}
 		moved, err := tx.Exec(ctx, "UPDATE message SET due_at = $1 WHERE id BETWEEN $2 AND $3 AND q + 0 = 1 AND attempt = 0",
@@ -279,6 +323,10 @@ func (s *Notifications) Move(ctx context.Context, companyID, id string, due, now
 		}
 		if moved, all = moved+called, all+dialable; moved == 0 || moved != all {
 			return carillon.InConflict("Delivery has begun")
+		}
+		if _, err := tx.Exec(ctx, "UPDATE fallback SET due_at = $1 + wait WHERE id BETWEEN $2 AND $3 AND due_at + 0 > 0",
+			db.Millis(due), first, last); err != nil {
+			return fmt.Errorf("move: %w", err)
 		}
 		var before int64
 		if err := tx.Row(ctx, []any{&before}, "SELECT due_at FROM notification WHERE seq = $1", int64(seq)); err != nil {
@@ -299,9 +347,6 @@ func (s *Notifications) Move(ctx context.Context, companyID, id string, due, now
 	}
 	return s.Find(ctx, companyID, id)
 }
-
-// stillOpen is the condition on a message that keeps its notification open: queued or in flight.
-const stillOpen = "q > 0"
 
 // CloseDone closes those of the notifications that have nothing queued or in flight.
 func (s *Notifications) CloseDone(ctx context.Context, seqs []carillon.Seq, now time.Time) error {
@@ -331,10 +376,8 @@ func closeStatements(tx *db.Tx, all []closing) []db.Statement {
 	statements := make([]db.Statement, len(all))
 	for i, c := range all {
 		statements[i] = db.Statement{
-			SQL: `UPDATE notification SET open = 0, done_at = $1 WHERE seq ` + tx.DB().In(2) + ` AND open + 0 > 0
-			AND (SELECT COUNT(*) FROM call WHERE id = notification.seq * 128 AND q > 0) = 0
-			AND (SELECT COUNT(*) FROM message WHERE id BETWEEN notification.seq * 128 AND notification.seq * 128 + 127 AND ` +
-				stillOpen + `) = 0`,
+			SQL: "UPDATE notification SET open = 0, done_at = $1 WHERE seq " + tx.DB().In(2) + " AND open + 0 > 0 AND " +
+				work.Open + " = 0",
 			Args: []any{db.Millis(c.now), tx.DB().List(c.seqs)},
 		}
 	}
@@ -353,9 +396,7 @@ func (s *Notifications) OpenAfter(ctx context.Context, companyID string, after c
 			done = append(done, last)
 		}
 		return err
-	}, `SELECT company_id, seq, due_at <= $3 AND NOT EXISTS (SELECT 1 FROM message
-		WHERE id BETWEEN notification.seq * 128 AND notification.seq * 128 + 127 AND `+stillOpen+`)
-		AND NOT EXISTS (SELECT 1 FROM call WHERE id = notification.seq * 128 AND q > 0)
+	}, `SELECT company_id, seq, due_at <= $3 AND `+work.Open+` = 0
 		FROM notification WHERE open > 0 AND (company_id, seq) > ($1, $2)
 		ORDER BY company_id, seq LIMIT $4`, companyID, int64(after), now.UnixMilli(), limit)
 	return done, lastCompany, last, db.Wrap(err, "read open notifications")

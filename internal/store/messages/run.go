@@ -32,9 +32,10 @@ var runInserts = func() map[int]string {
 
 const runShares = 5 // parameters that all messages of a statement share
 
-// insertRuns writes a notification's messages to be sent, and adds the skipped ones to b.
+// insertRuns writes a notification's messages to be sent, and adds the skipped ones and the fallbacks to b.
 func (a *Accept) insertRuns(ctx context.Context, tx *db.Tx, b messages) error {
 	n := &a.Notification
+	a.addFallbacks(b.fallbacks)
 	args := make([]driver.NamedValue, runShares, runShares+db.MaxRows)
 	for i, v := range []any{nil, n.SenderUID % carillon.Shards, n.SenderUID, int64(n.Class), db.Millis(n.DueAt)} {
 		args[i] = driver.NamedValue{Ordinal: i + 1, Value: v}

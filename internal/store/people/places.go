@@ -67,6 +67,7 @@ func Places() []Place {
 			Hidden: "shard epoch node sender company_id class q hold",
 		},
 		{Table: "call_attempt", Where: "call IN (SELECT id FROM call WHERE company_id = $1 AND number IN {list})", Of: keys, Kept: true},
+		{Table: "fallback", Where: company + "id IN {list}", Of: messages, Kept: true, Hidden: "company_id sender"},
 		{Table: "search", Where: company + "field = 'number' AND value IN {list}", Of: keys, Kept: true, Hidden: "company_id"},
 		{Table: "past_message", Where: company + "number IN {list}", Of: keys, Hidden: "company_id sender_uid"},
 		{Table: "question", Where: company + "conversation_id IN {list}", Of: conversations, Hidden: "company_id words"},

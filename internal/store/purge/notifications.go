@@ -242,9 +242,14 @@ func deleteRecipients(ctx context.Context, tx *db.Tx, p *Purged, keys []int64, c
 	if err := db.Each(ctx, tx, counted(counts.Call), "DELETE FROM call WHERE id "+in+" RETURNING "+stats.CallColumns, list); err != nil {
 		return err
 	}
-	n, err := tx.Exec(ctx, "DELETE FROM call_attempt WHERE call "+in, list)
-	p.Rows += int(n)
-	return err
+	for _, query := range []string{"DELETE FROM call_attempt WHERE call ", "DELETE FROM fallback WHERE id "} {
+		n, err := tx.Exec(ctx, query+in, list)
+		if err != nil {
+			return err
+		}
+		p.Rows += int(n)
+	}
+	return nil
 }
 
 func deleteClosed(ctx context.Context, tx *db.Tx, all []doomed, before int64, counts stats.Gone) (gone map[carillon.Seq]bool, err error) {

@@ -139,7 +139,7 @@ func (w *world) live(ctx context.Context, r *rand.Rand) error {
 	switch r.IntN(4) {
 	case 0: // stays open
 	case 1:
-		_, _, err = w.Notifications.Cancel(ctx, company, a.Notification.ID, ended)
+		_, err = w.Notifications.Cancel(ctx, company, a.Notification.ID, false, ended)
 		k.kept = !old || company == forever
 	default:
 		err = w.deliver(ctx, a, ended)
@@ -280,7 +280,7 @@ func TestRoundTellsItsStepsAndItsBacklog(t *testing.T) {
 	for range 200 {
 		a, err := w.accept(t.Context(), brief, 1)
 		if err == nil {
-			_, _, err = w.Notifications.Cancel(t.Context(), brief, a.Notification.ID, w.base.Add(-72*time.Hour))
+			_, err = w.Notifications.Cancel(t.Context(), brief, a.Notification.ID, false, w.base.Add(-72*time.Hour))
 		}
 		if err != nil {
 			t.Fatal(err)

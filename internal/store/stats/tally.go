@@ -129,15 +129,16 @@ func add(n *int64, one bool) {
 }
 
 // CallColumns are the columns of a call that a tally reads.
-const CallColumns = "id, q, state, dials, dialed_at, answered_at"
+const CallColumns = "id, q, state, dials, dialed_at, answered_at, sender"
 
-// call reads a row of CallColumns.
+// call reads a row of CallColumns. A call that followed a message counts among the calls of its line only: its recipient
+// is already counted.
 func (t *tally) call(scan db.Scan) error {
 	var id carillon.MessageKey
 	var q, dials int
 	var state carillon.State
-	var dialed, answered int64
-	if err := scan(&id, &q, &state, &dials, &dialed, &answered); err != nil {
+	var dialed, answered, line int64
+	if err := scan(&id, &q, &state, &dials, &dialed, &answered, &line); err != nil {
 		return err
 	}
 	t.rows++
@@ -145,15 +146,20 @@ func (t *tally) call(scan db.Scan) error {
 	if !ok {
 		return nil
 	}
+	b := BlockOf(id.Seq())
+	if t.calls[b] == nil {
+		t.calls[b] = calls{}
+	}
+	if n.key.Channel == carillon.Messaging {
+		n.key.Sender = line
+		t.calls[b].counted(&n, q, state)
+		return nil
+	}
 	c := &n.in.Counts
 	c.Accepted++
 	add(&c.Sent, dials > 0 || dialed > 0 || answered > 0)
 	add(&c.Delivered, answered > 0)
 	add(&c.Waiting, q > 0)
-	b := BlockOf(id.Seq())
-	if t.calls[b] == nil {
-		t.calls[b] = calls{}
-	}
 	t.calls[b].counted(&n, q, state)
 	switch state {
 	case carillon.StateSkipped:

@@ -13,7 +13,7 @@ import (
 // echo stores a message that the team wrote in the channel's own app. It is a reply of the team: it opens no window and
 // asks nobody for anything. It is idempotent.
 func (m *Messaging) echo(ctx context.Context, s *carillon.Sender, in *provider.Inbound) (result, error) {
-	lines, err := m.o.Contacts.LinesOf(ctx, s.CompanyID, m.known(s, in.From, in.UserID))
+	lines, err := m.lines(ctx, s, in)
 	if err != nil {
 		return failed, err
 	}

@@ -11,6 +11,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
 	"carillon/internal/edge/attachment"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
@@ -25,9 +26,8 @@ import (
 
 // Switchboard hangs up calls in progress.
 type Switchboard interface {
-	// HangUp ends a notification's call and returns the state it was in, or "" if it is not in progress. Errors:
-	// not_found.
-	HangUp(ctx context.Context, companyID, notificationID string) (carillon.State, error)
+	// HangUp ends a call and returns the state it was in, or "" if it is not in progress. Errors: not_found.
+	HangUp(ctx context.Context, companyID, callID string) (carillon.State, error)
 }
 
 // Calls serves a company's calls to its members.
@@ -44,10 +44,19 @@ func (x Calls) Routes() []httpio.Route {
 	return []httpio.Route{
 		member.Route(x.Gate, "GET", "/calls", auth.MayReadNotifications, x.list),
 		member.Route(x.Gate, "GET", "/calls/outcomes", auth.MayReadNotifications, x.outcomes),
-		member.Route(x.Gate, "GET", one, auth.MayReadNotifications, member.ID("Call", x.get)),
-		member.Route(x.Gate, "POST", one+"/hangup", auth.MaySendNotifications, member.ID("Call", x.hangUp)),
+		member.Route(x.Gate, "GET", one, auth.MayReadNotifications, member.With(callID, x.get)),
+		member.Route(x.Gate, "POST", one+"/hangup", auth.MaySendNotifications, member.With(callID, x.hangUp)),
 		x.Gate.Raw("GET", one+"/recording", auth.MayReadNotifications, x.recording),
 	}
+}
+
+// callID reads the id of a call from the path.
+func callID(r *http.Request) (string, error) {
+	id := strings.ToLower(r.PathValue("id"))
+	if _, _, _, ok := provider.ParseCallID(id); !ok {
+		return "", carillon.Absent("Call")
+	}
+	return id, nil
 }
 
 const (
@@ -219,7 +228,7 @@ func (x Calls) hangUp(r *http.Request, by member.Member, id string) (*notify.Can
 		if err != nil {
 			return nil, err
 		}
-		canceled, err := x.Notify.Cancel(r.Context(), by.CompanyID, c.CallID)
+		canceled, err := x.cancel(r.Context(), by.CompanyID, c)
 		if !retry || !carillon.IsCode(err, carillon.Conflict) {
 			return canceled, err
 		}
@@ -227,9 +236,17 @@ func (x Calls) hangUp(r *http.Request, by member.Member, id string) (*notify.Can
 	}
 }
 
+// cancel cancels a waiting call: the notification that it is, or only the call that follows a message.
+func (x Calls) cancel(ctx context.Context, companyID string, c *notify.CallPage) (*notify.Canceled, error) {
+	if c.CallID != c.NotificationID {
+		return x.Notify.CancelCall(ctx, companyID, c.CallID)
+	}
+	return x.Notify.Cancel(ctx, companyID, c.CallID, false)
+}
+
 // recording responds with the audio of a call.
 func (x Calls) recording(w http.ResponseWriter, r *http.Request, by member.Member) error {
-	id, err := form.ID(r, "Call")
+	id, err := callID(r)
 	if err != nil {
 		return err
 	}

@@ -177,7 +177,7 @@ func (x Sent) filled(r *http.Request, by member.Member, id string) (*notify.Fill
 }
 
 func (x Sent) cancel(r *http.Request, by member.Member, id string) (*notify.Canceled, error) {
-	return x.Notify.Cancel(r.Context(), by.CompanyID, id)
+	return x.Notify.Cancel(r.Context(), by.CompanyID, id, false)
 }
 
 // moveRequest moves a scheduled notification.

@@ -96,6 +96,16 @@ export function Details({ call: c }: { call: Call }) {
             <dd>{c.campaign_name}</dd>
           </>
         )}
+        {c.notification_id && c.notification_id !== c.call_id && (
+          <>
+            <dt>{p.follows}</dt>
+            <dd>
+              <Link to="/notifications/$id" params={{ id: c.notification_id }}>
+                {p.followsMessage}
+              </Link>
+            </dd>
+          </>
+        )}
         {c.direction === "outgoing" && (
           <>
             <dt>{p.attempts}</dt>

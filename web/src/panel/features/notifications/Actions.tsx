@@ -30,11 +30,13 @@ export function Actions({ page: n }: { page: SentPage }) {
   const key = [company.id, "notifications", n.notification_id];
   const waits = of(n, "scheduled", "queued"),
     failures = of(n, "failed");
+  const calls = n.recipients.filter(callWaits).length;
   const begun = n.recipients.some((r) => r.attempts > 0);
   const started = n.total - waits - of(n, "skipped", "canceled");
   const cancel = async () => {
     const text = [
-      fill(p.cancelText, { n: number(waits, language), total: number(n.total, language) }),
+      waits > 0 ? fill(p.cancelText, { n: number(waits, language), total: number(n.total, language) }) : "",
+      calls > 0 ? fill(p.cancelCalls, { n: number(calls, language) }) : "",
       started > 0 ? fill(p.cancelSent, { n: number(started, language) }) : "",
     ]
       .filter(Boolean)
@@ -45,7 +47,11 @@ export function Actions({ page: n }: { page: SentPage }) {
     client.setQueryData<SentPage>(key, (now) => now && canceled(now));
     try {
       const r = await post(`/notifications/${n.notification_id}/cancel`);
-      succeeded(fill(p.wasCanceled, { n: number(r.canceled, language), sent: number(r.already_sent, language) }));
+      succeeded(
+        waits > 0
+          ? fill(p.wasCanceled, { n: number(r.canceled, language), sent: number(r.already_sent, language) })
+          : fill(p.wasCanceledCalls, { n: number(r.fallbacks_canceled ?? 0, language) }),
+      );
     } catch (e) {
       client.setQueryData(key, before);
       failed(e);
@@ -72,7 +78,7 @@ export function Actions({ page: n }: { page: SentPage }) {
           {p.move}
         </Button>
       )}
-      {send && waits > 0 && (
+      {send && waits + calls > 0 && (
         <Button
           color="red"
           variant="light"
@@ -106,6 +112,12 @@ export function Actions({ page: n }: { page: SentPage }) {
   );
 }
 
+/** callWaits reports whether a call may still follow the message to a recipient. */
+const callWaits = ({ fallback: f, state }: SentPage["recipients"][number]): boolean =>
+  state !== "scheduled" &&
+  state !== "queued" &&
+  (f?.state === "waiting" || (f?.state === "called" && f.call_state === "queued"));
+
 /** canceled is a notification as it will be once it is canceled. */
 export function canceled(n: SentPage): SentPage {
   const { scheduled = 0, queued = 0, ...counts } = n.counts;
@@ -113,10 +125,14 @@ export function canceled(n: SentPage): SentPage {
     ...n,
     state: n.recipients.some((r) => r.attempts > 0) ? n.state : "canceled",
     counts: { ...counts, canceled: (counts.canceled ?? 0) + scheduled + queued },
-    recipients: n.recipients.map((r) =>
-      r.state === "scheduled" || r.state === "queued"
-        ? { ...r, state: "canceled", reason: "canceled", due_at: undefined }
-        : r,
-    ),
+    recipients: n.recipients.map((r) => ({
+      ...r,
+      ...(r.state === "scheduled" || r.state === "queued"
+        ? { state: "canceled", reason: "canceled", due_at: undefined }
+        : {}),
+      ...(r.fallback && callWaits(r)
+        ? { fallback: { ...r.fallback, state: "canceled" as const, due_at: undefined } }
+        : {}),
+    })),
   };
 }

@@ -140,6 +140,17 @@ export function Asked({ page: n }: { page: SentPage }) {
             <dd>{n.name_event}</dd>
           </div>
         )}
+        {n.fallback && (
+          <div>
+            <dt>{p.fallback}</dt>
+            <dd>
+              {fill(p.fallbackIs, { after: n.fallback.after })}{" "}
+              <span className="muted small">
+                {agents.data?.find((a) => a.id === n.fallback!.agent_id)?.name ?? n.fallback.agent_id}
+              </span>
+            </dd>
+          </div>
+        )}
         <div>
           <dt>{p.acceptedAt}</dt>
           <dd>{instant(n.created_at)}</dd>

@@ -8,7 +8,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { Card, Copy } from "../../ui/parts";
 import { time } from "../calls/format";
 import { byCall, CallInstead } from "./CallInstead";
-import { pageTexts } from "./texts";
+import { pageTexts, stateText, texts } from "./texts";
 import { explained } from "./reasons";
 import { State } from "./State";
 import { stepsOf } from "./steps";
@@ -40,10 +40,11 @@ export function Why({ recipient: r, page }: { recipient: Recipient; page?: SentP
 /** Steps are what happened to a message, and what it waits for. */
 export function Steps({ recipient: r, page: n }: { recipient: Recipient; page: SentPage }) {
   const p = useTexts(pageTexts);
+  const t = useTexts(texts);
   const language = useLanguage();
   return (
     <ol className="sent-timeline">
-      {stepsOf(r, n, p, language).map((s, i) => (
+      {stepsOf(r, n, p, (state) => stateText(t, state), language).map((s, i) => (
         <li key={i} data-tone={s.tone} data-wait={s.wait ? "yes" : undefined}>
           <span>
             {s.text}
@@ -65,19 +66,19 @@ export function MessageCard({ recipient: r, page: n }: { recipient: Recipient; p
   const p = useTexts(pageTexts);
   const who = r.name || addressee(r); // the number stands below
   const call = n.channel === "voice";
+  const callID = call ? n.notification_id : r.fallback?.call_id;
   return (
     <Card title={fill(p.timelineTo, { who })} actions={<State state={r.state} />}>
       <Why recipient={r} page={n} />
-      {call ? (
+      {!call && <Steps recipient={r} page={n} />}
+      {callID && (
         <Button
           variant="default"
-          renderRoot={(props) => <Link to="/calls/$id" params={{ id: n.notification_id }} {...props} />}
+          renderRoot={(props) => <Link to="/calls/$id" params={{ id: callID }} {...props} />}
           leftSection={<IconPhone size={16} />}
         >
           {p.openCall}
         </Button>
-      ) : (
-        <Steps recipient={r} page={n} />
       )}
       <dl className="sent-facts sent-ids">
         {r.detail && (

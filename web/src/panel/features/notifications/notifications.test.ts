@@ -61,6 +61,7 @@ describe("a message", () => {
       { n: 0, number: "", message_id: "", state: "sent", attempts: 1, times, ...r },
       page,
       pageTexts.now,
+      (state) => state,
       "en",
       Date.parse("2026-11-25T10:01:00Z"),
     ).map((s) => [s.text, s.more ?? ""].filter(Boolean).join(" | "));
@@ -103,6 +104,32 @@ describe("a message", () => {
       "4 min 10 s",
       "2 h 5 min",
     ]);
+  });
+  it("goes on with the call that follows it", () => {
+    const fallback = (f: Partial<NonNullable<Recipient["fallback"]>>, more: Partial<Recipient> = {}) =>
+      texts({ fallback: { channel: "call", state: "waiting", ...f } as Recipient["fallback"], ...more }).slice(3);
+    expect(fallback({ due_at: "2026-11-25T10:15:01.300Z" })[0]).toMatch(/^Will be called at .* if it isn't delivered$/);
+    expect(fallback({})).toContain("Will be called if it isn't delivered");
+    expect(fallback({ state: "not_needed", decided_at: "2026-11-25T10:00:30Z" })[0]).toBe(
+      "Delivered in time: not called",
+    );
+    expect(fallback({ state: "skipped", decided_at: "2026-11-25T10:20:00Z", reason: "quota_exceeded" })[0]).toMatch(
+      /^Not delivered, and not called: The company's calls/,
+    );
+    expect(
+      fallback(
+        { state: "called", decided_at: "2026-11-25T10:15:01Z", call_id: "x.0", call_state: "completed" },
+        {
+          call: {
+            call_id: "x.0",
+            has_recording: false,
+            ringing_at: "2026-11-25T10:15:03Z",
+            answered_at: "2026-11-25T10:15:08Z",
+            ended_at: "2026-11-25T10:16:00Z",
+          },
+        },
+      ),
+    ).toEqual(["Not delivered: called by an agent", "Dialed", "Answered", "Call: completed", "Waiting for a receipt"]);
   });
   it("is explained by the provider's code, else by the reason; each reason and code says what to do", async () => {
     expect(codeOf("131026 undeliverable (trace Ax)")).toBe("131026");

@@ -1,5 +1,6 @@
 import { fill } from "../../i18n";
 import { time } from "../calls/format";
+import { reasonText } from "./reasons";
 import type { PageTexts } from "./texts";
 import type { Recipient, SentPage } from "./types";
 
@@ -24,7 +25,14 @@ export function lasted(ms: number, language: string): string {
 }
 
 /** stepsOf are the steps of one message, the first one first, each with how long it took from the one before. */
-export function stepsOf(r: Recipient, n: SentPage, p: PageTexts, language: string, now = Date.now()): Step[] {
+export function stepsOf(
+  r: Recipient,
+  n: SentPage,
+  p: PageTexts,
+  states: (state: string) => string,
+  language: string,
+  now = Date.now(),
+): Step[] {
   const steps: Step[] = [{ at: n.created_at, text: p.accepted }];
   const at = (state: string): string | undefined => r.times[state + "_at"];
   const add = (state: string, step: Omit<Step, "at">) => {
@@ -55,10 +63,42 @@ export function stepsOf(r: Recipient, n: SentPage, p: PageTexts, language: strin
   add("failed", { text: p.failed, tone: "danger" });
   if (r.state === "skipped") steps.push({ at: at("skipped") ?? n.created_at, text: p.skipped, tone: "warn" });
   add("canceled", { text: p.canceled });
+  for (const s of followed(r, p, states, language)) steps.push(s);
   const known = steps.filter((s) => s.at).length; // what has no instant of its own stays where it is
   if (known > 1) sortByTime(steps);
   const next = waiting(r, n, p, language, now);
   return next ? [...steps, next] : steps;
+}
+
+/** followed are the steps of the call that follows a message that is not delivered. */
+function followed(r: Recipient, p: PageTexts, states: (state: string) => string, language: string): Step[] {
+  const f = r.fallback;
+  if (!f) return [];
+  const at = f.decided_at;
+  switch (f.state) {
+    case "waiting":
+      return [
+        { text: f.due_at ? fill(p.callIfNot, { time: time(f.due_at, language, true) }) : p.callIfNever, wait: true },
+      ];
+    case "not_needed":
+      return [{ at, text: p.callNotNeeded }];
+    case "skipped":
+      return [{ at, text: fill(p.callSkipped, { why: reasonText(f.reason ?? "") }), tone: "warn" }];
+    case "canceled":
+      return [{ at, text: p.callCanceled }];
+  }
+  const steps: Step[] = [{ at, text: p.calledByAgent, tone: "warn" }];
+  const c = r.call;
+  if (c?.ringing_at) steps.push({ at: c.ringing_at, text: p.callDialed, tone: "accent" });
+  if (c?.answered_at) steps.push({ at: c.answered_at, text: p.callAnswered, tone: "ok" });
+  if (f.call_state && (c?.ended_at || f.call_state !== "completed"))
+    steps.push({
+      at: c?.ended_at,
+      text: fill(p.callEnded, { state: states(f.call_state) }),
+      wait: !c?.ended_at,
+      tone: f.call_state === "completed" ? "ok" : c?.ended_at ? "warn" : "accent",
+    });
+  return steps;
 }
 
 /** sortByTime puts the steps that have an instant into its order: receipts may overtake each other. */

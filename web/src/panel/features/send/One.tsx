@@ -14,6 +14,7 @@ import { id } from "../inbox/store";
 import { curlOf } from "../notifications/curl";
 import { Preview } from "../templates/Preview";
 import { base } from "../widgets/places";
+import { Fallback } from "./Fallback";
 import { bodyOf, contactOf, faultsOf, named, shownValues, type Message } from "./message";
 import { samplesOf } from "./places";
 import { SentResult } from "./SentResult";
@@ -60,7 +61,8 @@ export function One({
   const keys = useRef(new Map<string, string>()); // of what was tried: the same again is the same request, something else is another
   const form = useRef<HTMLFormElement>(null);
   const more = useRef<HTMLDetailsElement>(null);
-  const message = { ...m, template };
+  // A one-time code is not followed by a call.
+  const message = { ...m, template, fallback: template?.category === "AUTHENTICATION" ? undefined : m.fallback };
   const body = JSON.stringify(bodyOf(message));
   const variables = template?.variables ?? [];
   const naming = named(m.values, variables);
@@ -79,6 +81,7 @@ export function One({
     if (m.to.length === 0) found.to = t.required;
     if (m.to.some((p) => !numberIn(p.number))) found.to = rules.now.number!;
     if (m.at === unset) found.at = t.required;
+    if (message.fallback && !message.fallback.agent) found["fallback.agent_id"] = t.required;
     for (const key of variables) if (!(m.values[key] ?? "").trim()) found[key] = t.required;
     if (naming) m.to.forEach((p, i) => !p.name.trim() && (found["name." + i] = t.required));
     return found;
@@ -192,6 +195,16 @@ export function One({
               />
             ))}
           <When at={m.at} zone={m.zone} change={change} error={faults.at ?? faults.zone} />
+          {template?.category !== "AUTHENTICATION" && (
+            <Fallback
+              value={m.fallback}
+              faults={faults}
+              change={(fallback) => {
+                change({ fallback });
+                setFaults((now) => Object.fromEntries(Object.entries(now).filter(([f]) => !f.startsWith("fallback"))));
+              }}
+            />
+          )}
           <details className="send-more" ref={more}>
             <summary>{t.moreOptions}</summary>
             <div className="stack">

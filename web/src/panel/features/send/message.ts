@@ -12,6 +12,16 @@ export interface Person {
   name: string;
 }
 
+/** afters are the times after which somebody whom a message has not reached may be called. */
+export const afters = ["5m", "15m", "30m", "1h", "4h", "24h"] as const;
+
+/** FollowUp is the call to people whom a message does not reach. */
+export interface FollowUp {
+  after: string;
+  agent: string;
+  line: string;
+}
+
 export interface Message {
   template?: Template;
   to: Person[];
@@ -22,6 +32,7 @@ export interface Message {
   event: string;
   at: string;
   zone: string;
+  fallback?: FollowUp;
 }
 
 /** seconds is a time of a field of the type datetime-local, as requests have it. */
@@ -56,6 +67,16 @@ export function bodyOf(m: Message): Record<string, unknown> {
       ? { components_push: Object.fromEntries(keysOf(t, m.values).map((key) => [key, m.values[key] ?? ""])) }
       : {}),
     ...(m.at ? { datetime_sending: seconds(m.at), timezone: m.zone } : {}),
+    ...(m.fallback
+      ? {
+          fallback: {
+            channel: "call",
+            after: m.fallback.after,
+            recipient_id: m.fallback.line,
+            agent_id: m.fallback.agent,
+          },
+        }
+      : {}),
   };
 }
 
@@ -121,8 +142,10 @@ export function faultsOf(
     );
     return Object.fromEntries(all.map((key) => [key, missing]));
   }
+  if (e.code === "agent_not_found") return { "fallback.agent_id": why(e) };
   if (e.code === "template_not_found" || e.code === "template_not_approved") return { template: why(e) };
   if (!e.field) return {};
+  if (e.field.split(".")[0] === "fallback") return { [e.field]: why(e) };
   const component = /^components_push\.(.+)$/.exec(e.field)?.[1];
   const field = component ?? fields[e.field.split(".")[0]!];
   return field ? { [field]: "current_time" in e.details ? past : why(e) } : {};

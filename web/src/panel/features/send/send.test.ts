@@ -38,6 +38,10 @@ describe("a message", () => {
       timezone: "Europe/Madrid",
       name_event: "go",
     });
+    const fallback = { after: "15m", agent: "a1", line: "line" };
+    expect(bodyOf({ ...message, fallback })).toMatchObject({
+      fallback: { channel: "call", after: "15m", recipient_id: "line", agent_id: "a1" },
+    });
     expect([toSend("0034 (600) 702-222"), toSend("+49 (0)30 1234567"), toSend(" 600 702/222")]).toEqual([
       "34600702222",
       "49301234567",
@@ -65,6 +69,8 @@ describe("a message", () => {
     expect(places({ field: "components_push.body_text_0", reason: "Too long" })).toEqual(["body_text_0"]);
     expect(p("validation_failed", { field: "datetime_sending", current_time: "x" })).toEqual({ at: "past" });
     expect(p("quota_exceeded", {})).toEqual({});
+    expect(places({ field: "fallback.recipient_id", reason: "No voice line" })).toEqual(["fallback.recipient_id"]);
+    expect(Object.keys(p("agent_not_found", {}))).toEqual(["fallback.agent_id"]);
   });
 });
 

@@ -82,6 +82,11 @@ export const rateTexts = {
 
 /** Rules that a value can break, or that forbid an action, by their name in the errors of the server. */
 export const rules = {
+  fallback_code: "A one-time code can't be followed by a call.",
+  fallback_number: "Enter a phone number: people without one can't be called.",
+  fallback_line: "Choose one of the company's phone lines.",
+  fallback_message: "Only messages can be followed by a call.",
+  fallback_after: "Choose a time from 1 minute to 24 hours.",
   required: "Required.",
   max_characters: "Use at most {max} characters.",
   min_characters: "Use at least {min} characters.",

@@ -88,6 +88,11 @@ export const rateTexts = {
 
 /** Rules that a value can break, or that forbid an action, by their name in the errors of the server. */
 export const rules = {
+  fallback_code: "Tras un código de un solo uso no se puede llamar.",
+  fallback_number: "Escriba un número: no se puede llamar a personas sin número.",
+  fallback_line: "Elija una de las líneas telefónicas de la empresa.",
+  fallback_message: "Solo se puede llamar después de un mensaje.",
+  fallback_after: "Elija un tiempo de 1 minuto a 24 horas.",
   required: "Obligatorio.",
   max_characters: "Use como máximo {max} caracteres.",
   min_characters: "Use al menos {min} caracteres.",

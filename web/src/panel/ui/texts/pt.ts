@@ -88,6 +88,11 @@ export const rateTexts = {
 
 /** Rules that a value can break, or that forbid an action, by their name in the errors of the server. */
 export const rules = {
+  fallback_code: "Depois de um código de uso único não é possível ligar.",
+  fallback_number: "Informe um número: não é possível ligar para pessoas sem número.",
+  fallback_line: "Escolha uma das linhas telefônicas da empresa.",
+  fallback_message: "Só é possível ligar depois de uma mensagem.",
+  fallback_after: "Escolha um tempo de 1 minuto a 24 horas.",
   required: "Obrigatório.",
   max_characters: "Use no máximo {max} caracteres.",
   min_characters: "Use pelo menos {min} caracteres.",

@@ -138,6 +138,8 @@ export const pageTexts = {
   received: "Received",
   gaveUp: "The caller hung up while waiting",
   attempts: "Attempts",
+  follows: "Follows",
+  followsMessage: "a message that wasn't delivered",
   answeredBy: "Answered by",
   endedBy: "End",
   cause: "Cause",

@@ -138,6 +138,8 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   received: "Recibida",
   gaveUp: "Quien llamaba colgó durante la espera",
   attempts: "Intentos",
+  follows: "Sigue a",
+  followsMessage: "un mensaje que no se entregó",
   answeredBy: "Contestó",
   endedBy: "Final",
   cause: "Causa",

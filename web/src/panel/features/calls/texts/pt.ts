@@ -138,6 +138,8 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   received: "Recebida",
   gaveUp: "Quem ligou desligou durante a espera",
   attempts: "Tentativas",
+  follows: "Segue",
+  followsMessage: "uma mensagem que não foi entregue",
   answeredBy: "Atendeu",
   endedBy: "Fim",
   cause: "Causa",

@@ -102,6 +102,15 @@ export const texts = {
   call: "Call now",
   openCall: "Open call",
   anotherCall: "Call someone else",
+  fallback: "Call if it isn't delivered",
+  fallbackHelp: "An agent calls each person whom the message doesn't reach in time",
+  fallbackAfter: "Call after",
+  after_5m: "5 minutes",
+  after_15m: "15 minutes",
+  after_30m: "30 minutes",
+  after_1h: "1 hour",
+  after_4h: "4 hours",
+  after_24h: "24 hours",
 };
 
 export const jobTexts = {

@@ -103,6 +103,15 @@ export const texts: Record<keyof typeof en.texts, string> = {
   callCampaignHelp: "Agrupa los resultados en los informes. Por defecto, el nombre del agente.",
   call: "Llamar ahora",
   openCall: "Abrir la llamada",
+  fallback: "Llamar si no se entrega",
+  fallbackHelp: "Un agente llama a cada persona a la que el mensaje no llegue a tiempo",
+  fallbackAfter: "Llamar después de",
+  after_5m: "5 minutos",
+  after_15m: "15 minutos",
+  after_30m: "30 minutos",
+  after_1h: "1 hora",
+  after_4h: "4 horas",
+  after_24h: "24 horas",
   anotherCall: "Llamar a otra persona",
 };
 

@@ -103,6 +103,15 @@ export const texts: Record<keyof typeof en.texts, string> = {
   callCampaignHelp: "Agrupa os resultados nos relatórios. Por padrão, o nome do agente.",
   call: "Ligar agora",
   openCall: "Abrir a ligação",
+  fallback: "Ligar se não for entregue",
+  fallbackHelp: "Um agente liga para cada pessoa a quem a mensagem não chegar a tempo",
+  fallbackAfter: "Ligar depois de",
+  after_5m: "5 minutos",
+  after_15m: "15 minutos",
+  after_30m: "30 minutos",
+  after_1h: "1 hora",
+  after_4h: "4 horas",
+  after_24h: "24 horas",
   anotherCall: "Ligar para outra pessoa",
 };
 
