@@ -40,6 +40,15 @@ func sentRefusals() []oneChange {
 			"132012",
 		},
 		{"code_copy", "second button", `"index":"0"`, `"index":"1"`, "100"},
+		{"code_copy", "code to an id", `"to":"34600111222"`, `"recipient":"US.13491208655302741918"`, "131062"},
+		{"coupon", "nobody", `"to":"34600111222",`, "", "100"},
+		{
+			"coupon", "cards of a template without cards",
+			`"components":[`,
+			`"components":[{"type":"carousel","cards":[{"card_index":0,"components":[{"type":"body","parameters":[` +
+				`{"type":"text","text":"x"}]}]}]},`,
+			"100",
+		},
 		{
 			"code_one_tap", "media in a code",
 			`{"type":"body"`,
@@ -341,13 +350,69 @@ func createdRefusals() []oneChange {
 		{"contact", "unknown member", `"type":"BODY"`, `"type":"BODY","mood":"glad"`, ""},
 		{"contact", "unknown button", `"REQUEST_CONTACT_INFO"`, `"TELEPORT","text":"x"`, ""},
 		{"positional", "scattered quick replies", `"buttons":[`, `"buttons":[{"type":"QUICK_REPLY","text":"a"},`, ""},
+		{"positional", "footer with a variable", "Acme Travel", "Acme {{1}}", ""},
+		{"positional", "long header", "Pedido {{1}}", strings.Repeat("x", 61), ""},
+		{"contact", "blank text", "Your number?", " ", ""},
+		{"contact", "long text", "Your number?", strings.Repeat("x", 1025), ""},
+		{"contact", "no buttons", `{"type":"REQUEST_CONTACT_INFO"}`, "", ""},
+		{"contact", "unknown button without members", `"REQUEST_CONTACT_INFO"`, `"TELEPORT"`, ""},
+		{"contact", "unknown member of the template", `"name":`, `"mood":"glad","name":`, ""},
+		{"contact", "name in upper case", `"name":"contact"`, `"name":"Contact"`, ""},
+		{"contact", "no language", `"language":"en",`, "", ""},
+		{"contact", "unknown category", `"UTILITY"`, `"SERVICE"`, ""},
+		{
+			"call_permission", "component twice",
+			`{"type":"call_permission_request"}`,
+			`{"type":"call_permission_request"},{"type":"call_permission_request"}`,
+			"",
+		},
+		{"offer", "time to live of marketing", `"components":[`, `"message_send_ttl_seconds":600,"components":[`, ""},
+		{"code_copy", "address of a code", `"otp_type":"COPY_CODE"`, `"otp_type":"COPY_CODE","url":"https://a.test"`, ""},
+		{"media_carousel", "eleven cards", `"cards":[`, `"cards":[` + strings.Repeat(anotherCard, 9), ""},
+		{
+			"media_carousel", everyCard + "a text header",
+			`"format":"IMAGE","example":{"header_handle":["4::aW1hZ2U="]}`,
+			`"format":"TEXT","text":"Room"`,
+			"",
+		},
+		{
+			"product_carousel", everyCard + "a footer",
+			`{"type":"HEADER","format":"product"},`,
+			`{"type":"HEADER","format":"product"},{"type":"FOOTER","text":"x"},`,
+			"",
+		},
+		{
+			"product_carousel", everyCard + "nothing",
+			`{"type":"HEADER","format":"product"},{"type":"BUTTONS","buttons":[{"type":"SPM","text":"View"}]}`,
+			"",
+			"",
+		},
+		{
+			"product_carousel", everyCard + "two buttons",
+			`{"type":"SPM","text":"View"}`,
+			`{"type":"SPM","text":"View"},{"type":"SPM","text":"View"}`,
+			"",
+		},
+		{"product_carousel", everyCard + "another button", `{"type":"SPM","text":"View"}`, `{"type":"QUICK_REPLY","text":"View"}`, ""},
 	}
 }
+
+// everyCard begins the name of a change that all cards of a carousel get, because they must have the same structure.
+const everyCard = "in every card "
+
+// anotherCard is a card of the golden media_carousel, before another one.
+const anotherCard = `{"components":[{"type":"HEADER","format":"IMAGE","example":{"header_handle":["4::aW1hZ2U="]}},` +
+	`{"type":"BODY","text":"Rooms, {{1}}","example":{"body_text":[["1"]]}},{"type":"BUTTONS","buttons":[` +
+	`{"type":"URL","text":"See","url":"https://ex.org/r/{{1}}","example":["https://ex.org/r/sample"]},` +
+	`{"type":"QUICK_REPLY","text":"More"}]}]},`
 
 func (r *oneChange) body(t *testing.T, folder string) (whole, changed string) {
 	t.Helper()
 	whole = golden(t, folder+"/"+r.golden)
 	changed = strings.Replace(whole, r.from, r.to, 1)
+	if strings.HasPrefix(r.name, everyCard) {
+		changed = strings.ReplaceAll(whole, r.from, r.to)
+	}
 	if r.name == "name in capitals" {
 		changed = strings.ReplaceAll(whole, r.from+"}}", r.to+"}}")
 		changed = strings.ReplaceAll(changed, `"param_name":"name"`, `"param_name":"NAME_X"`)

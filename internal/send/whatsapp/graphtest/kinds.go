@@ -427,8 +427,8 @@ func (d *draft) reviewCard(c *card) *Error {
 			return e
 		}
 	}
-	if len(x.parts) < 2 || x.parts[0].Type != "HEADER" {
-		return refuse("a card begins with a header and has buttons")
+	if len(x.parts) == 0 {
+		return refuse("a card has parts")
 	}
 	allowed, most := []string{"QUICK_REPLY", "URL", "PHONE_NUMBER"}, 2
 	switch x.parts[0].Format {
