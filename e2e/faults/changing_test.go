@@ -11,8 +11,8 @@ import (
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
-// TestPeopleWhoChangeHaveOneContactOverKills delivers messages and statuses of 100 people, some of whom change their
-// addresses, shuffled and twice, and kills the nodes in each stage. Each person has one contact, every text is shown once,
+// TestPeopleWhoChangeHaveOneContactOverKills delivers messages and statuses of 100 people, a few with changing addresses,
+// shuffled and twice, and kills the nodes in each stage. Each person has one contact, every text is shown once,
 // and no reply goes to the next owner of a number.
 func TestPeopleWhoChangeHaveOneContactOverKills(t *testing.T) {
 	for engine, nodes := range map[string]int{"sqlite": 1, "postgres": 2} {
@@ -95,7 +95,8 @@ func (p *people) judgeCrowd(all []*graphtest.Somebody, passed time.Time) {
 		t.Errorf("%d people are %d contacts", len(all), n)
 	}
 	owners := p.pairs("SELECT value, contact_id FROM contact_identity")
-	shown := p.pairs(`SELECT t.text, c.contact_id FROM turn AS t JOIN conversation AS c ON c.id = t.conversation_id WHERE t.author = 'visitor'`)
+	shown := p.pairs(`SELECT t.text, c.contact_id FROM turn AS t JOIN conversation AS c ON c.id = t.conversation_id
+		WHERE t.author = 'visitor'`)
 	talks := p.pairs("SELECT id, contact_id FROM conversation")
 	person := map[string]*graphtest.Somebody{}
 	for _, c := range all {

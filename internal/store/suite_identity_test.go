@@ -343,17 +343,20 @@ func formerIsTheSame(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	r.checkKnown(t, before.Contact.ID, "line 34600111222", "person w US.2")
-	// The number is another person's now. What its former owner wrote is still theirs.
+	// The number is another person's now. Earlier messages are still its former owner's.
 	owner := r.meets(t, ours, []identity.Identity{number, personOf("w", "US.4")}, func(o *chats.Open) { o.At = late })
 	if owner.Contact.ID == before.Contact.ID {
 		t.Error("who has the number now is its former owner")
 	}
-	if got, err := r.Contacts.Present(t.Context(), ours, []identity.Identity{number}, early); err != nil || got == nil || got.Number != "34600111222" {
+	if got, err := r.Contacts.Present(t.Context(), ours, []identity.Identity{number}, early); err != nil || got == nil ||
+		got.Number != "34600111222" {
 		t.Errorf("the former owner is now %v, %v", got, err)
 	}
 	// Two contacts that are joined have the former addresses of both.
 	joined := r.meets(t, ours, []identity.Identity{personOf("w3", "US.5")})
-	r.meets(t, ours, []identity.Identity{personOf("w3", "US.5")}, func(o *chats.Open) { o.Became = []identity.Identity{personOf("w3", "US.6")} })
+	r.meets(t, ours, []identity.Identity{personOf("w3", "US.5")}, func(o *chats.Open) {
+		o.Became = []identity.Identity{personOf("w3", "US.6")}
+	})
 	r.meets(t, ours, []identity.Identity{line("34600111222"), personOf("w3", "US.6")})
 	if _, err := r.Contacts.ContactOf(t.Context(), ours, joined.Contact.ID); !carillon.IsCode(err, carillon.NotFound) {
 		t.Fatalf("the contacts are not joined: %v", err)
@@ -365,8 +368,9 @@ func formerIsTheSame(t *testing.T, r *rig) {
 }
 
 func formerIsErased(t *testing.T, r *rig) {
-	r.meets(t, ours, []identity.Identity{line("34600111222"), personOf("w", "US.1")}, func(o *chats.Open) { o.Contact.Number = "34600111222" })
-	r.meets(t, ours, []identity.Identity{line("34600111222"), personOf("w", "US.1")}, func(o *chats.Open) {
+	old := []identity.Identity{line("34600111222"), personOf("w", "US.1")}
+	r.meets(t, ours, old, func(o *chats.Open) { o.Contact.Number = "34600111222" })
+	r.meets(t, ours, old, func(o *chats.Open) {
 		o.Became = []identity.Identity{line("34600111333"), personOf("w", "US.2")}
 		o.Contact.Number, o.Contact.UserID, o.At = "34600111333", "US.2", r.now
 	})

@@ -41,7 +41,7 @@ type draftInput struct {
 type headerInput struct {
 	Format string `json:"format,omitempty" jsonschema:"TEXT (default), IMAGE, VIDEO or DOCUMENT"`
 	Text   string `json:"text,omitempty" jsonschema:"of a TEXT header: at most 60 characters and one marker, as in the body"`
-	Sample string `json:"sample,omitempty" jsonschema:"example of the variable, or the https address of a media sample (JPEG, PNG, MP4, PDF; at most 16 MB)"`
+	Sample string `json:"sample,omitempty" jsonschema:"example of the variable, or the https address of a sample file of media"`
 }
 
 type buttonInput struct {

@@ -61,7 +61,8 @@ func (c *Client) uploadSample(ctx context.Context, a *account, address, field st
 		ID string `json:"id"`
 	}
 	query := url.Values{"file_length": {strconv.Itoa(len(file))}, "file_type": {http.DetectContentType(file)}, "file_name": {"sample"}}
-	if err := c.manage(ctx, a, request{method: http.MethodPost, path: app + "/uploads", query: query, body: struct{}{}}, &session); err != nil {
+	begin := request{method: http.MethodPost, path: app + "/uploads", query: query, body: struct{}{}}
+	if err := c.manage(ctx, a, begin, &session); err != nil {
 		return "", ofAccount(err)
 	}
 	if !strings.HasPrefix(session.ID, "upload:") {

@@ -66,7 +66,8 @@ func withSamples(t *testing.T, name, address string) carillon.Template {
 
 func TestSamplesAreUploadedForEachReview(t *testing.T) {
 	s, sender := graph(t, graphtest.Options{AutoApprove: true})
-	c := client(t, Options{Egress: egress.New(egress.Options{AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, MaxBody: -1})})
+	here := []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
+	c := client(t, Options{Egress: egress.New(egress.Options{AllowPrivate: here, MaxBody: -1})})
 	files := samplesAt(t)
 	tpl := withSamples(t, "visit_reminder", files+"/tour.png")
 	id, _, err := c.Submit(t.Context(), sender, &tpl)

@@ -30,7 +30,8 @@ func (s *Contacts) Present(ctx context.Context, companyID string, known []identi
 }
 
 func present(
-	ctx context.Context, q db.Querier, d *db.DB, companyID string, known []identity.Identity, owned map[identity.Identity]string, at time.Time,
+	ctx context.Context, q db.Querier, d *db.DB, companyID string, known []identity.Identity, owned map[identity.Identity]string,
+	at time.Time,
 ) (*Address, error) {
 	formers, err := formersOf(ctx, q, d, companyID, known)
 	if err != nil || len(formers) == 0 {
@@ -78,7 +79,8 @@ func formersOf(
 		err = row(&f.contactID, &f.Kind, &f.Scope, &value, &until)
 		f.Key, f.until = identity.Stored(value), db.Instant(until)
 		return f, err
-	}, "SELECT contact_id, kind, scope, value, until_at FROM contact_former WHERE company_id = $1 AND value "+d.In(2), companyID, d.List(values))
+	}, "SELECT contact_id, kind, scope, value, until_at FROM contact_former WHERE company_id = $1 AND value "+d.In(2), companyID,
+		d.List(values))
 	for _, f := range rows {
 		found[f.Identity] = f.former
 	}

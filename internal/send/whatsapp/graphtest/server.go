@@ -155,10 +155,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 
 // admit checks the requirements for all requests.
 func (s *Server) admit(r *http.Request) *Error {
+	scheme := "Bearer"
+	if isUpload(r) {
+		scheme = "OAuth"
+	}
 	switch {
 	case s.Account().Expired:
 		return &Error{HTTP: 401, Code: 190, Subcode: 463, Message: "Error validating access token: the session has expired"}
-	case r.Header.Get("Authorization") != "Bearer "+s.o.AccessToken && !(isUpload(r) && r.Header.Get("Authorization") == "OAuth "+s.o.AccessToken):
+	case r.Header.Get("Authorization") != scheme+" "+s.o.AccessToken:
 		return &Error{HTTP: 401, Code: 190, Message: "Invalid OAuth access token"}
 	case r.Method == http.MethodPost && r.Header.Get("Content-Type") != "application/json" && !isUpload(r):
 		return invalid("The body must be application/json")
