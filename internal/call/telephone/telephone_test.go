@@ -289,7 +289,7 @@ func (r *rig) line() *carillon.Sender {
 
 func (r *rig) call(suffix string, attempt int) *dial.Call {
 	return &dial.Call{
-		ID: "call", Number: "3460011" + suffix, Attempt: attempt, AgentID: "a",
+		ID: "call", NotificationID: "call", Number: "3460011" + suffix, Attempt: attempt, AgentID: "a",
 		Contact: map[string]string{"first_name": "Ana", "last_name": "Diaz"},
 	}
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { beforeEach, describe, it } from "node:test";
-import { accessible, fits, looks, shot } from "../browser.mjs";
+import { accessible, fits, looks, shot, visit } from "../browser.mjs";
 import { call, member, newCompany, open, signIn, until } from "../world.mjs";
 import { choose, drop, people, sentTo } from "../sending.mjs";
 
@@ -130,6 +130,27 @@ describe("sending to one person", () => {
     assert.equal((await sentTo(company, "34600704444")).length, 1);
     await accessible(p, "several people");
     await shot(p, "send-several");
+  });
+
+  it("is followed by a call if it isn't delivered", async (t) => {
+    const p = await open(t, company, "/send");
+    await choose(p, "hello", /hello \(en\)/);
+    await p.getByRole("combobox", { name: "To", exact: true }).fill("+34 600 110 022"); // of the sandbox: it stays sent
+    await p.getByRole("textbox", { name: /^\{\{1\}\}|^Variable 1/ }).fill("Ana");
+    await p.getByRole("checkbox", { name: /^Call if it isn't delivered/ }).check();
+    await p.getByRole("combobox", { name: "Agent", exact: true }).click();
+    await p.getByRole("option").first().click();
+    await looks(p, "send-fallback");
+    await p.getByRole("button", { name: "Send", exact: true }).click();
+    await p.getByRole("heading", { name: "To +34 600 110 022", exact: true }).waitFor();
+    const [sent] = await sentTo(company, "34600110022");
+    await visit(p, "/panel/notifications/" + sent.notification_id);
+    await p
+      .getByText(/Will be called at .+ if it isn't delivered/)
+      .first()
+      .waitFor();
+    await p.getByText("call after 15 minutes").waitFor();
+    await looks(p, "notification-fallback");
   });
 
   it("is sent once where the answer is lost, and refused with the reason at the field", async (t) => {
