@@ -60,6 +60,20 @@ export function languageName(tag: string, language: string): string {
   }
 }
 
+const durationUnits = { h: "hour", m: "minute", s: "second" } as const;
+
+/** duration spells a duration of the interface, such as "1h30m0s", as "1 hour 30 minutes". */
+export function duration(text: string, language: string): string {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)([hms])(?![a-z])/g)].filter(([, n]) => Number(n) > 0);
+  return parts
+    .map(([, n, unit]) =>
+      new Intl.NumberFormat(language, { style: "unit", unit: durationUnits[unit as "h"], unitDisplay: "long" }).format(
+        Number(n),
+      ),
+    )
+    .join(" ");
+}
+
 /** browserName is what a User-Agent names: browser and system. */
 export function browserName(agent: string): string {
   const browser = /Edg\//.test(agent)

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { address, setCompany } from "./api";
-import { browserName, initials, relative } from "./format";
+import { browserName, duration, initials, relative } from "./format";
 import { fill } from "./i18n";
 import { nextOf } from "./next";
 
@@ -64,4 +64,11 @@ test("names are shortened, browsers are named, texts are filled", () => {
   ).toBe("Safari · iOS");
   expect(browserName("Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0")).toBe("Firefox · Linux");
   expect(fill("{a} and {b}", { a: 1 })).toBe("1 and {b}");
+});
+
+test("durations of the interface are spelled in the language of the page", () => {
+  expect(duration("15m", "en")).toBe("15 minutes");
+  expect(duration("15m0s", "es")).toBe("15 minutos");
+  expect(duration("1h30m0s", "pt-BR")).toBe("1 hora 30 minutos");
+  expect(duration("24h0m0s", "en")).toBe("24 hours");
 });

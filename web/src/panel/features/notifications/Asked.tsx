@@ -4,7 +4,7 @@ import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { get, Problem } from "../../api";
-import { absolute, languageName } from "../../format";
+import { absolute, duration, languageName } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Card, Copy } from "../../ui/parts";
@@ -144,7 +144,7 @@ export function Asked({ page: n }: { page: SentPage }) {
           <div>
             <dt>{p.fallback}</dt>
             <dd>
-              {fill(p.fallbackIs, { after: n.fallback.after })}{" "}
+              {fill(p.fallbackIs, { after: duration(n.fallback.after, language) })}{" "}
               <span className="muted small">
                 {agents.data?.find((a) => a.id === n.fallback!.agent_id)?.name ?? n.fallback.agent_id}
               </span>
