@@ -18,6 +18,7 @@ func importing() []sentence {
 		{"a part of a history is stored once, read once, and its content dropped", pastParts},
 		{"an import is claimed by one node, and goes on when more parts come", pastImports},
 		{"messages of a history become resolved conversations in their order, once", pastConversations},
+		{"messages of a history from a former number are the person's", pastFormer},
 		{"a file of a history replaces the event that announced it", pastFiles},
 		{"a name in the address book stays, until it is removed there", pastNames},
 	}
@@ -312,6 +313,37 @@ func pastFiles(t *testing.T, r *rig) {
 	if due, err := s.FileDue(ctx, ours, r.sender.UID); err != nil || !due.IsZero() {
 		t.Error(due, err)
 	}
+}
+
+func pastFormer(t *testing.T, r *rig) {
+	s, ctx := r.Past, t.Context()
+	r.received(t, "a")
+	p, err := s.NextPart(ctx, ours, r.sender.UID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []chats.PastRow{r.pastRow("early", -time.Hour), r.pastRow("late", time.Hour)}
+	if _, err := s.Stage(ctx, p, rows, r.now); err != nil {
+		t.Fatal(err)
+	}
+	before := r.meets(t, ours, []identity.Identity{line(pastPerson)})
+	r.meets(t, ours, []identity.Identity{line(pastPerson)}, func(o *chats.Open) {
+		o.Became, o.Contact.Number, o.At = []identity.Identity{line("34600111333")}, "34600111333", r.now
+	})
+	for i, same := range []bool{true, false} {
+		b, err := r.pastBuild(t, rows[i:i+1], false)
+		if err != nil || !b.Made {
+			t.Fatal(b.Made, err)
+		}
+		all, err := r.Chats.OfContact(ctx, ours, before.Contact.ID, before.Conversation.ID, 10)
+		if err != nil || len(all) != 1 {
+			t.Errorf("with the %s message the contact has %d conversations of its history, %v", rows[i].ProviderID, len(all), err)
+		}
+		if c, err := r.Chats.OfPerson(ctx, ours, line(pastPerson)); err != nil || (c == nil) != same {
+			t.Errorf("after the %s message the number has the conversation %v, %v", rows[i].ProviderID, c, err)
+		}
+	}
+	r.checkKnown(t, before.Contact.ID, "line 34600111333")
 }
 
 func pastNames(t *testing.T, r *rig) {

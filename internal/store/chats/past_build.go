@@ -149,9 +149,6 @@ func (s *Contacts) SetNames(ctx context.Context, all []PersonNamed, now time.Tim
 		opens := make([]*Open, len(all))
 		for i, n := range all {
 			opens[i] = &Open{Contact: n.Contact, Known: n.Known, Now: now}
-			if err := s.chats.moved(ctx, tx, opens[i], now); err != nil {
-				return err
-			}
 		}
 		if err := lockIdentities(ctx, tx, opens); err != nil {
 			return err
