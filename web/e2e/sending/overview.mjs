@@ -44,7 +44,7 @@ describe("the overview", () => {
       ["34600000011", "34600000012", "34600000013", "34610000001", "34610000005"],
       "marketing",
     );
-    await send("invoices", ["34600000021", "34600000022", "34600000006"]);
+    await send("invoices", ["34600000021", "34600000023", "34600000006"]);
     await until(async () => (await counts()).read >= 5 && (await counts()).failed === 2);
     // A new hour is in the range once the page knows that it has begun.
     await until(
