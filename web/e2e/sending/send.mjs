@@ -138,8 +138,7 @@ describe("sending to one person", () => {
     await p.getByRole("combobox", { name: "To", exact: true }).fill("+34 600 110 022"); // of the sandbox: it stays sent
     await p.getByRole("textbox", { name: /^\{\{1\}\}|^Variable 1/ }).fill("Ana");
     await p.getByRole("checkbox", { name: /^Call if it isn't delivered/ }).check();
-    await p.getByRole("combobox", { name: "Agent", exact: true }).click();
-    await p.getByRole("option").first().click();
+    assert.notEqual(await p.getByRole("combobox", { name: "Agent", exact: true }).inputValue(), "", "the only agent");
     await looks(p, "send-fallback");
     await p.getByRole("button", { name: "Send", exact: true }).click();
     await p.getByRole("heading", { name: "To +34 600 110 022", exact: true }).waitFor();

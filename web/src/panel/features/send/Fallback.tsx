@@ -46,6 +46,7 @@ export function Fallback({
               label={t.agent}
               placeholder={t.chooseAgent}
               searchable
+              allowDeselect={false}
               data={agents.map((a) => ({ value: a.id, label: a.name || a.id }))}
               value={value.agent || null}
               error={faults["fallback.agent_id"]}
