@@ -36,7 +36,7 @@ func fallingBack() []sentence {
 
 const wait = 15 * time.Minute
 
-// withFallback is a stored notification of so many messages with a fallback to our second sender.
+// withFallback is a stored notification of n messages with a fallback to our second sender.
 func (r *rig) withFallback(t *testing.T, total int, change ...func(a *messages.Accept)) *messages.Accept {
 	t.Helper()
 	return r.accepted(t, total, append([]func(a *messages.Accept){func(a *messages.Accept) {
