@@ -9,7 +9,7 @@ import { useCan, useCompany } from "../../session";
 import { Note } from "../../ui/parts";
 import { problemText } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { id } from "../inbox/store";
+import { id } from "../../ui/id";
 import { texts } from "./texts";
 import { groups, type Campaign, type Reached } from "./types";
 

@@ -12,7 +12,7 @@ import { TemplatePicker } from "./TemplatePicker";
 import type { Mode } from "./Thread";
 import type { CannedReply } from "./types";
 import { useClosed, WindowClock } from "./WindowClock";
-import type { Act } from "./store";
+import type { Act } from "./acts";
 
 const maxText = 4000;
 

@@ -15,7 +15,7 @@ import { hidesNumber, isGroup, nameOf, previewOf } from "./model";
 import type { Loaded } from "./snapshot";
 import type { Inbox } from "./store";
 import type { ContactPage } from "./types";
-import type { Act } from "./store";
+import type { Act } from "./acts";
 
 interface Props {
   inbox: Inbox;

@@ -4,7 +4,8 @@ import { useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { fill, useTexts } from "../../i18n";
 import { messageTexts as texts } from "./texts";
 import type { Loaded } from "./snapshot";
-import { id, type Inbox } from "./store";
+import { id } from "../../ui/id";
+import type { Inbox } from "./store";
 import { preview } from "./templates";
 import type { Offered } from "./types";
 

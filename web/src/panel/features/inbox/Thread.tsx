@@ -31,7 +31,7 @@ import { MediaFile } from "../../ui/MediaFile";
 import { ChannelMark, Template, Tick } from "./Messages";
 import type { Delivery, Turn } from "./types";
 import { Why } from "./Why";
-import type { Act } from "./store";
+import type { Act } from "./acts";
 
 export type Mode = "reply" | "note";
 

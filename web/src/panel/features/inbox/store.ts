@@ -1,26 +1,16 @@
 // The inbox's data: what is loaded, what the stream of updates changes in it, and what the teammate does.
-import type { Takes } from "../../api";
+import { id } from "../../ui/id";
 import { why } from "../../ui/problem";
+import { inTurn, type Acts, type Body } from "./acts";
 import { belongs, current, isGroup, keep, mark, merge, place, present, spoke, type View } from "./model";
+import { ahead, bySeq, came, opened, opens } from "./reach";
 import type { Refusal, Sent, Server, Snapshot, Unsent } from "./snapshot";
-import type { Contact, ContactPage, Delivery, Listed, Mark, Offered, Summary, Thread, Turn, Update } from "./types";
+import type { Contact, ContactPage, Delivery, Listed, Mark, Offered, Summary, Turn, Update } from "./types";
 
 const pageSize = 40;
 const typingEvery = 3_000;
 const asksMost = 14; // for where a template is, further and further apart: some four minutes
 const settled = new Set(["read", "failed"]);
-/** Events that stand for a message of the contact, which opens the window for replies as a turn does. */
-const written = new Set(["reacted", "call_permission", "file_missing", "not_shown"]);
-
-type Body<W extends string> = Takes<"post", `/conversations/${string}/${W}`>;
-
-/** Acts are the changes of a conversation that a teammate waits for, with the bodies of their requests. */
-export type Acts = { [W in "take" | "release" | "assign" | "resolve" | "reopen"]: Body<W> } & {
-  tags: Takes<"put", `/conversations/${string}/tags`>;
-};
-
-/** Act asks for one of them. */
-export type Act = <W extends keyof Acts>(what: W, body?: Acts[W]) => Promise<void>;
 
 export class Inbox {
   private state: Snapshot;
@@ -170,11 +160,11 @@ export class Inbox {
     this.onUpdate(u);
   }
 
-  /** stands records where replies are. A receipt may overtake the response to the request: what was delivered or read is no less for a later "sent". */
+  /** stands records where replies are. A receipt may overtake the response to the request. */
   private stands(deliveries: Delivery[] | undefined): void {
     const { thread } = this.state;
-    const news = deliveries?.filter((d) => received(d.state) >= received(thread?.sent[d.seq]?.state));
-    if (!thread || !news?.length) return;
+    const news = ahead(deliveries, thread?.sent);
+    if (!thread || news.length === 0) return;
     this.set({ thread: { ...thread, sent: { ...thread.sent, ...bySeq(news) } } });
   }
 
@@ -226,10 +216,7 @@ export class Inbox {
       },
     });
     // A thread that was opened before the contact's first message was there has no window yet, and events do not say when the contact wrote.
-    const opens = turns.some((t) =>
-      t.author === "visitor" && t.kind !== "event" ? !thread.window : !t.phone_app && written.has(t.event ?? ""),
-    );
-    if (opens && newer.channel === "whatsapp" && !isGroup(thread.contact))
+    if (opens(turns, thread.window) && newer.channel === "whatsapp" && !isGroup(thread.contact))
       this.later("window", () => void this.reloadThread());
     if (turns.some((t) => t.event === "template_sent")) this.asks = 0;
     this.followTemplates();
@@ -425,26 +412,11 @@ export class Inbox {
   }
 
   /** each changes several conversations, a few at a time, and returns those that were changed and the first refusal. */
-  async each(
-    all: Listed[],
-    change: (c: Listed) => Promise<Summary | undefined>,
-  ): Promise<{ done: Listed[]; refusal?: Refusal }> {
-    const left = [...all];
-    const done: Listed[] = [];
-    let refusal: Refusal | undefined;
-    const work = async () => {
-      for (let c = left.shift(); c; c = left.shift()) {
-        try {
-          const now = await change(c);
-          if (now) this.acted(now);
-          done.push(c);
-        } catch (e) {
-          refusal ??= e as Refusal;
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: 4 }, work));
-    return { done, refusal };
+  private each(all: Listed[], change: (c: Listed) => Promise<Summary | undefined>) {
+    return inTurn(all, async (c) => {
+      const now = await change(c);
+      if (now) this.acted(now);
+    });
   }
 
   /** assignAll gives conversations to a teammate. */
@@ -623,34 +595,4 @@ export class Inbox {
     await this.server.request("delete", `/canned-replies/${id}`);
     await this.loadCanned();
   }
-}
-
-const windowLasts = 24 * 3_600_000;
-
-/** opened is a window after more turns: what the contact says opens it again. */
-function opened(w: Thread["window"], turns: Turn[]): Thread["window"] {
-  if (!w) return w;
-  const said = turns
-    .filter((t) => t.author === "visitor" && t.kind !== "event")
-    .map((t) => Date.parse(t.at) + windowLasts);
-  const until = Math.max(Date.parse(w.until), ...said);
-  return until === Date.parse(w.until) ? w : { ...w, until: new Date(until).toISOString() };
-}
-
-/** came is how replies reach the visitor after more turns: who writes is there. */
-function came(reach: Thread["reach"], turns: Turn[]): Thread["reach"] {
-  return reach && turns.some((t) => t.author === "visitor") ? { ...reach, connected: true } : reach;
-}
-
-/** received is how far a reply has come with the person, as far as receipts say. */
-function received(state: string | undefined): number {
-  return state === "read" ? 2 : state === "delivered" ? 1 : 0;
-}
-
-function bySeq(all: Delivery[]): Record<number, Delivery> {
-  return Object.fromEntries(all.map((d) => [d.seq, d]));
-}
-
-export function id(): string {
-  return crypto.randomUUID?.() ?? Array.from({ length: 4 }, () => Math.random().toString(36).slice(2, 10)).join("-");
 }

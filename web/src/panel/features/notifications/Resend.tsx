@@ -9,7 +9,7 @@ import { useCompany } from "../../session";
 import { Failed, Note, Rows } from "../../ui/parts";
 import { problemText, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { id } from "../inbox/store";
+import { id } from "../../ui/id";
 import { type PageTexts, pageTexts } from "./texts";
 import { explained } from "./reasons";
 import type { Resendable, SentPage } from "./types";

@@ -9,7 +9,7 @@ import { addressee, numberIn, phone } from "../../ui/number";
 import { Failed, Note, Rows } from "../../ui/parts";
 import { problemText, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { id } from "../inbox/store";
+import { id } from "../../ui/id";
 import { byCall, CallInstead } from "./CallInstead";
 import { corrected } from "./corrected";
 import { explained } from "./reasons";

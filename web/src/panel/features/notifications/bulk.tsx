@@ -7,7 +7,7 @@ import type { Bulk } from "../../ui/list/BulkDialog";
 import { Refused } from "../../ui/problem";
 import { csvOf, download } from "../../ui/list/csv";
 import { listTexts } from "../../ui/texts";
-import { id } from "../inbox/store";
+import { id } from "../../ui/id";
 import { outcomeOf } from "./outcome";
 import { bulkTexts, pageTexts, stateText, texts } from "./texts";
 import { of, type Sent } from "./types";

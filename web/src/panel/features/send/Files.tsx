@@ -10,7 +10,7 @@ import { Foot, List, type Column } from "../../ui/list/List";
 import { Card, Empty, Failed, Note, Rows } from "../../ui/parts";
 import { requestOf, why } from "../../ui/problem";
 import { shared } from "../../ui/texts";
-import { id } from "../inbox/store";
+import { id } from "../../ui/id";
 import { JobTag } from "./JobTag";
 import { jobTexts } from "./texts";
 import type { JobRow } from "./types";

@@ -10,7 +10,7 @@ import { numberIn, phone } from "../../ui/number";
 import { problemText, requestOf } from "../../ui/problem";
 import { useSenderName } from "../../ui/sender";
 import { rules } from "../../ui/texts";
-import { id } from "../inbox/store";
+import { id } from "../../ui/id";
 import { curlOf } from "../notifications/curl";
 import { Preview } from "../templates/Preview";
 import { base } from "../widgets/places";

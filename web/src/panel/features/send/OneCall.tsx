@@ -11,7 +11,7 @@ import { Note } from "../../ui/parts";
 import { problemText, requestOf } from "../../ui/problem";
 import { useList } from "../../ui/resources";
 import { rules } from "../../ui/texts";
-import { id } from "../inbox/store";
+import { id } from "../../ui/id";
 import type { VoiceLine } from "../lines/types";
 import { Why } from "../notifications/MessageCard";
 import { Outcome } from "../notifications/State";
