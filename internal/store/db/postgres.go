@@ -154,14 +154,15 @@ func (h *Health) ClockOffset(ctx context.Context) (time.Duration, error) {
 
 // Connect opens a PostgreSQL connection outside the pool.
 func (d *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
-	dial, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
 	to, err := pgx.ParseConfig(d.server.url)
 	if err != nil {
 		return nil, errors.New("connect: the database URL cannot be read")
 	}
+	if to.ConnectTimeout == 0 {
+		to.ConnectTimeout = connectTimeout
+	}
 	to.DialFunc = dialer().DialContext
-	c, err := pgx.ConnectConfig(dial, to)
+	c, err := pgx.ConnectConfig(ctx, to)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}

@@ -53,7 +53,7 @@ var migrated = sync.OnceValues(func() (string, error) {
 
 // Postgres returns the address of a fresh, migrated database, dropped at the end of the test. The server is that of
 // CARILLON_TEST_POSTGRES, or else a throw-away cluster of the installed binaries. Without either the test is skipped,
-// or fails if CI is set.
+// or fails if CI is set. A busy machine has a minute for a connection.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	c := reachable(t)
@@ -68,14 +68,7 @@ func Postgres(t testing.TB) string {
 // a minute before the server ends its session.
 func PatientPostgres(t testing.TB) string {
 	t.Helper()
-	u, err := url.Parse(Postgres(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := u.Query()
-	query.Set("idle_in_transaction_session_timeout", "60000")
-	u.RawQuery = query.Encode()
-	return u.String()
+	return with(t, Postgres(t), "idle_in_transaction_session_timeout", "60000")
 }
 
 // EmptyPostgres is Postgres with an empty database, to test the first start of a program.
@@ -113,7 +106,20 @@ func create(t testing.TB, c *cluster, options string) (dsn string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dsn
+	return with(t, dsn, "connect_timeout", "60")
+}
+
+// with returns an address with one more setting.
+func with(t testing.TB, dsn, name, value string) string {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	query.Set(name, value)
+	u.RawQuery = query.Encode()
+	return u.String()
 }
 
 // template creates a database of this name with the program's schema, unless the server has it. Test processes that
