@@ -32,10 +32,11 @@ const (
 	onRinging
 	onAnswered
 	onEnded
+	never
 )
 
 func (m moment) in(d *sandbox.Delays) time.Duration {
-	return [...]time.Duration{atOnce: 0, onRinging: d.Ringing, onAnswered: d.Answered, onEnded: d.Ended}[m]
+	return [...]time.Duration{atOnce: 0, onRinging: d.Ringing, onAnswered: d.Answered, onEnded: d.Ended, never: maxCall}[m]
 }
 
 var ordinaryCall = script{rings: true, at: onAnswered, talk: listens} //nolint:gochecknoglobals // read only
@@ -77,6 +78,7 @@ var scripts = []script{ //nolint:gochecknoglobals // read-only table
 		suffix: "0021", effect: "is answered; speaks into the agent's words after two seconds, and hangs up", rings: true,
 		at: onAnswered, talk: interrupts,
 	},
+	{suffix: "0023", effect: "rings until the line's `ring_timeout` or until it is hung up", rings: true, at: never, talk: listens},
 }
 
 // callee is the phone in an answered call.

@@ -517,6 +517,7 @@ func TestEndingsOfCallsThatNobodyTalksIn(t *testing.T) {
 		"0013": {State: carillon.StateRejected, Cause: "603 Decline", EndedBy: "callee"},
 		"0015": {State: carillon.StateFailed, Reason: carillon.ReasonProviderRefused, Cause: "488 Not Acceptable Here", EndedBy: "system"},
 		"0017": {State: carillon.StateCompleted, Cause: "BYE", EndedBy: "callee", AnsweredBy: "human"},
+		"0023": {State: carillon.StateNoAnswer, Cause: "487 Request Terminated", EndedBy: "system"},
 	} {
 		t.Run(suffix, func(t *testing.T) {
 			inFakeTime(t, func(t *testing.T) {

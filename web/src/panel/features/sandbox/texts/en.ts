@@ -42,6 +42,7 @@ export const texts = {
   b0019: "Presses 9 to opt out",
   b0020: "Answers and says nothing",
   b0021: "Interrupts the agent",
+  b0023: "Rings until hung up",
 };
 
 /** Texts of the phone that gets messages. */

@@ -44,6 +44,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   b0019: "Pulsa 9 para darse de baja",
   b0020: "Contesta y no dice nada",
   b0021: "Interrumpe al agente",
+  b0023: "Suena hasta que se cuelga",
 };
 
 export const phoneTexts: Record<keyof typeof en.phoneTexts, string> = {

@@ -44,6 +44,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   b0019: "Pressiona 9 para se descadastrar",
   b0020: "Atende e não diz nada",
   b0021: "Interrompe o agente",
+  b0023: "Toca até desligarem",
 };
 
 export const phoneTexts: Record<keyof typeof en.phoneTexts, string> = {
