@@ -119,6 +119,27 @@ type TemplateList struct {
 	Complete  bool // a template that is not listed does not exist
 }
 
+// TemplateStatistics are a channel's own statistics of a template.
+type TemplateStatistics struct {
+	Counts   bool // whether the account counts by template; the rest is empty otherwise
+	Days     []StatisticsDay
+	Clicks   []ButtonClicks // of all days, the most frequent first
+	Spent    float64        // costs of all days, as far as the channel names them
+	Currency string         // of Spent
+}
+
+// StatisticsDay is one day in UTC.
+type StatisticsDay struct {
+	Day                   time.Time
+	Sent, Delivered, Read int
+}
+
+// ButtonClicks are the clicks on a button of a template. Kind is the channel's name.
+type ButtonClicks struct {
+	Kind, Text string
+	Count      int
+}
+
 // ListedTemplate is one template of a list.
 type ListedTemplate struct {
 	TemplateEvent

@@ -64,6 +64,18 @@ func TestATemplatesLifeAtTheCloudAPI(t *testing.T) {
 			t.Errorf("%s: now %s", step.event, got)
 		}
 	}
+	if got, has, err := w.Statistics(t.Context(), "ours", made.PublicID(), time.Now()); !has || got.Counts || err != nil {
+		t.Error(got, has, err)
+	}
+	if _, _, err := w.Statistics(t.Context(), "theirs", made.PublicID(), time.Now()); !carillon.IsCode(err, carillon.NotFound) {
+		t.Error(err)
+	}
+	if err := w.CountByTemplate(t.Context(), "theirs", made.PublicID()); !carillon.IsCode(err, carillon.NotFound) {
+		t.Error(err)
+	}
+	if err := w.CountByTemplate(t.Context(), "ours", made.PublicID()); err != nil || !graph.Account().Counts {
+		t.Error(err, "not counting")
+	}
 	if err := w.Delete(t.Context(), "ours", made.PublicID()); err != nil || graph.TemplateID("visit_reminder", "es_ES") != "" {
 		t.Error(err, "still at the channel:", graph.TemplateID("visit_reminder", "es_ES"))
 	}

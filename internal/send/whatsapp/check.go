@@ -420,12 +420,7 @@ func (k *checking) account(ctx context.Context) bool {
 			Data []struct {
 				ID nodeID `json:"id"`
 			} `json:"data"`
-			Paging struct {
-				Next    string `json:"next"`
-				Cursors struct {
-					After string `json:"after"`
-				} `json:"cursors"`
-			} `json:"paging"`
+			Paging paging `json:"paging"`
 		}
 		r := k.ask(ctx, http.MethodGet, k.a.wabaID+"/phone_numbers", q, &page)
 		switch {

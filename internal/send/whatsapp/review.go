@@ -224,18 +224,21 @@ func (c *Client) find(ctx context.Context, a *account, t *carillon.Template) (no
 	return found, err
 }
 
+// paging is the continuation of a list of the channel; empty at its end.
+type paging struct {
+	Next    string `json:"next"`
+	Cursors struct {
+		After string `json:"after"`
+	} `json:"cursors"`
+}
+
 // each visits the templates of the channel's list, page by page, until visit returns false.
 func (c *Client) each(ctx context.Context, a *account, q url.Values, visit func(n node) bool) error {
 	q.Set("limit", strconv.Itoa(pageSize))
 	for range maxPages {
 		var page struct {
 			Data   []node `json:"data"`
-			Paging struct {
-				Next    string `json:"next"`
-				Cursors struct {
-					After string `json:"after"`
-				} `json:"cursors"`
-			} `json:"paging"`
+			Paging paging `json:"paging"`
 		}
 		if err := c.manage(ctx, a, request{method: http.MethodGet, path: a.wabaID + "/message_templates", query: q}, &page); err != nil {
 			return ofAccount(err)

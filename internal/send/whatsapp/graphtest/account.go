@@ -32,6 +32,8 @@ type Account struct {
 	Callback      string    // callback address, as the channel shows it
 	Served        string    // version that serves the requests; default: the requested version
 	Lacks         string    // permission that the token lacks: messages or management
+	Counts        bool      // the account counts by template
+	Statistics    []Statistics
 	Coexistence
 }
 
@@ -63,7 +65,7 @@ func (a *account) Account() Account {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now
-	now.Subscribed = slices.Clone(now.Subscribed)
+	now.Subscribed, now.Statistics = slices.Clone(now.Subscribed), slices.Clone(now.Statistics)
 	return now
 }
 
