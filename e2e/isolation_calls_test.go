@@ -354,6 +354,8 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["DELETE /panel/v1/templates/{id}"] = panel(call{})
 	all["POST /panel/v1/templates/{id}/submit"] = panel(call{})
 	all["GET /panel/v1/templates/{id}/history"] = panel(call{})
+	all["GET /panel/v1/templates/{id}/statistics"] = panel(call{})
+	all["POST /panel/v1/templates/{id}/statistics"] = panel(call{})
 	all["GET /panel/v1/flows/overview"] = panel(call{kind: own})
 	all["POST /panel/v1/flows/drafts"] = withBody(drawn, panel(call{kind: own}))
 	all["POST /panel/v1/flows/check"] = withBody(drawn, panel(call{kind: own}))

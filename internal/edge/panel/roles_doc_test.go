@@ -210,6 +210,8 @@ var rolesOf = map[string]string{
 	"POST /panel/v1/templates/{id}/submit":              "owner admin developer marketer",
 	"GET /panel/v1/templates/{id}/history":              "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/templates/{id}/review":              "owner admin developer marketer",
+	"GET /panel/v1/templates/{id}/statistics":           "owner admin developer marketer teammate viewer",
+	"POST /panel/v1/templates/{id}/statistics":          "owner admin",
 	"GET /panel/v1/flow-runs":                           "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/flow-runs/{id}":                      "owner admin developer marketer teammate viewer",
 	"POST /panel/v1/flow-runs/{id}/stop":                "owner admin teammate",

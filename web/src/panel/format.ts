@@ -42,6 +42,13 @@ export function percent(n: number, of: number, language: string): string {
 }
 
 /** initials are one or two letters for an avatar. */
+/** money is an amount with its currency; the amount alone where that is unknown. */
+export function money(amount: number | string, currency: string | undefined, language: string): string {
+  if (!currency) return String(amount);
+  const format = { style: "currency", currency, maximumFractionDigits: 4 } as const;
+  return new Intl.NumberFormat(language, format).format(Number(amount));
+}
+
 export function initials(name: string): string {
   const words = name
     .replace(/@.*/, "")

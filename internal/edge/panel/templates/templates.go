@@ -37,6 +37,8 @@ func (x Templates) Routes() []httpio.Route {
 		member.Route(x.Gate, "DELETE", "/templates/{id}", write, member.With(templateID, x.delete)),
 		member.Route(x.Gate, "POST", "/templates/{id}/submit", write, member.With(templateID, x.submit)),
 		member.Route(x.Gate, "GET", "/templates/{id}/history", read, member.With(templateID, x.history)),
+		member.Route(x.Gate, "GET", "/templates/{id}/statistics", read, member.With(templateID, x.statistics)),
+		member.Route(x.Gate, "POST", "/templates/{id}/statistics", auth.MayWriteSenders, member.With(templateID, x.count)),
 		member.Route(x.Gate, "POST", "/templates/{id}/review", write, x.reviewTemplate),
 	}
 }

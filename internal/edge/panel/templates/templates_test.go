@@ -61,6 +61,13 @@ func TestATemplateIsWrittenEditedFollowedAndDeleted(t *testing.T) {
 	w.Want("PATCH", path+"/"+id, marketer, `{"content":"{{"}`, 400, "validation_failed", "content")
 	w.Want("POST", path+"/"+id+"/submit", marketer, "", 409, "conflict", "") // this channel has no reviewer
 
+	if got := w.Want("GET", path+"/"+id+"/statistics", marketer, "", 200, "", ""); got["state"] != "none" {
+		t.Error(got)
+	}
+	w.Want("GET", path+"/"+id+"/statistics?days=91", marketer, "", 400, "validation_failed", "days")
+	w.Want("POST", path+"/"+id+"/statistics", marketer, "", 403, "forbidden", "")
+	w.Want("POST", path+"/"+id+"/statistics", w.As("admin@acme.test"), "", 404, "not_found", "")
+
 	history := w.Want("GET", path+"/"+id+"/history", marketer, "", 200, "", "")["data"].([]any)
 	newest := history[len(history)-2].(map[string]any)
 	if before := newest["before"].(map[string]any)["components"].([]any)[0].(map[string]any)["text"]; newest["action"] != "edited" ||
@@ -88,7 +95,9 @@ func TestAnotherCompanysTemplateIsNotThere(t *testing.T) {
 		"",
 	)["id"].(string)
 	curious := w.As("owner@other.test")
-	for _, call := range []string{"GET ", "PATCH ", "DELETE ", "POST /submit", "GET /history", "POST /review"} {
+	for _, call := range []string{
+		"GET ", "PATCH ", "DELETE ", "POST /submit", "GET /history", "POST /review", "GET /statistics", "POST /statistics",
+	} {
 		method, rest, _ := strings.Cut(call, " ")
 		w.Want(method, path+"/"+id+rest, curious, `{"content":"Mine","approve":true}`, 404, "not_found", "")
 	}

@@ -23,6 +23,7 @@ import { Preview } from "./Preview";
 import { explained } from "./reasons";
 import { Review } from "./Review";
 import { State, Unsupported } from "./State";
+import { Statistics } from "./Statistics";
 import { texts } from "./texts";
 import type { TemplateRow } from "./types";
 import { useTemplate, useTemplateChanges, useTemplates } from "./useTemplates";
@@ -85,6 +86,7 @@ function Shown({ template: x }: { template: TemplateRow }) {
         <div className="stack">
           <Standing template={x} write={write} />
           <Details template={x} others={others} />
+          <Statistics template={x} />
           <History template={x} />
         </div>
         <div className="templates-side">

@@ -47,6 +47,28 @@ export function useHistory(id: string, version: string) {
   });
 }
 
+/** useStatistics is the channel's own figures of a template. */
+export function useStatistics(id: string, asked: boolean) {
+  const company = useCompany();
+  return useQuery({
+    queryKey: [company.id, "template-statistics", id],
+    queryFn: ({ signal }) => get(`/templates/${encodeURIComponent(id)}/statistics`, {}, signal),
+    enabled: asked,
+    staleTime: 5 * 60_000, // the channel counts by day
+    retry: false,
+  });
+}
+
+/** useCounting turns the channel's figures on. */
+export function useCounting(id: string) {
+  const company = useCompany();
+  const client = useQueryClient();
+  return useCallback(async () => {
+    await post(`/templates/${encodeURIComponent(id)}/statistics`);
+    await client.invalidateQueries({ queryKey: [company.id, "template-statistics"] });
+  }, [client, company.id, id]);
+}
+
 /** useSync is when each sender's templates were last compared with those of its channel. */
 export function useSync() {
   const company = useCompany();

@@ -3,7 +3,7 @@ import { IconCoins, IconDownload } from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { address as addressAt, get, type Schemas } from "../../api";
-import { number } from "../../format";
+import { money, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan, useCompany } from "../../session";
 import { Card, Failed } from "../../ui/parts";
@@ -130,11 +130,4 @@ function Rows({ rows, by, currency }: { rows: Row[]; by: By; currency?: string }
       </table>
     </div>
   );
-}
-
-/** money is an amount with its currency. */
-function money(amount: string, currency: string | undefined, language: string): string {
-  if (!currency) return amount;
-  const format = { style: "currency", currency, maximumFractionDigits: 4 } as const;
-  return new Intl.NumberFormat(language, format).format(Number(amount));
 }
