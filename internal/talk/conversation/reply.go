@@ -176,7 +176,9 @@ func (s *replies) work(ctx context.Context, j job) {
 		return err
 	})
 	if c, run := s.hopeless(ctx, j, err); c != nil {
-		s.o.Log.WarnContext(ctx, "hand over what could not be replied to", "company", j.companyID, "conversation", j.id, "error", err)
+		if c.AgentID != "" {
+			s.o.Log.WarnContext(ctx, "hand over what could not be replied to", "company", j.companyID, "conversation", j.id, "error", err)
+		}
 		if run != nil {
 			err = s.runner.giveUp(context.WithoutCancel(ctx), run)
 		} else {

@@ -75,7 +75,7 @@ function Days({ figures: f }: { figures: Figures }) {
     { key: "undelivered", label: t.statUndelivered, color: "open" },
   ];
   const notes = f.clicks.map((c) => fill(t.clicksOn, { text: c.text, n: number(c.count, language) }));
-  if (f.spent) notes.push(fill(t.spent, { amount: money(f.spent, f.currency, language) }));
+  if (f.spent) notes.push(fill(t.spent, { amount: money(f.spent.toFixed(2), f.currency, language) }));
   notes.push(t.statisticsNote);
   return (
     <Chart

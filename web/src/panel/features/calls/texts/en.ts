@@ -103,7 +103,7 @@ export const pageTexts = {
   transferred: "Transferred to {number}",
   transferEnded: "The call with {number} ended",
   notTransferred: "Couldn't transfer to {number}",
-  event_handoff_requested: "The person asked for a teammate",
+  event_handoff_requested: "Passed to the team",
   event_handoff_flow: "The flow handed over to the team",
   event_missed: "No one was available",
   event_called_off: "The person canceled the request",

@@ -103,7 +103,7 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   transferred: "Transferida al {number}",
   transferEnded: "Terminó la llamada con el {number}",
   notTransferred: "No se pudo transferir al {number}",
-  event_handoff_requested: "La persona pidió hablar con el equipo",
+  event_handoff_requested: "La llamada pasó al equipo",
   event_handoff_flow: "El flujo pasó la llamada al equipo",
   event_missed: "Nadie estaba disponible",
   event_called_off: "La persona canceló la solicitud",

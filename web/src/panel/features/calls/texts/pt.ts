@@ -103,7 +103,7 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   transferred: "Transferida para {number}",
   transferEnded: "A ligação com {number} terminou",
   notTransferred: "Não foi possível transferir para {number}",
-  event_handoff_requested: "A pessoa pediu para falar com a equipe",
+  event_handoff_requested: "A ligação passou para a equipe",
   event_handoff_flow: "O fluxo transferiu a ligação para a equipe",
   event_missed: "Ninguém estava disponível",
   event_called_off: "A pessoa cancelou o pedido",

@@ -133,7 +133,7 @@ export const texts = {
   askNumberText: "May we have your phone number? Tap the button to share it.",
   attach: "Attach files",
   noAnswer: "You can read conversations but not reply.",
-  event_handoff_requested: "The visitor asked for a teammate",
+  event_handoff_requested: "Passed to the team",
   event_handoff_flow: "The flow handed over to the team",
   event_handoff_failed: "The flow failed and handed over to the team.",
   seeRun: "Details",

@@ -134,7 +134,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   askNumberText: "¿Nos da su número de teléfono? Toque el botón para compartirlo.",
   attach: "Adjuntar archivos",
   noAnswer: "Puede leer las conversaciones, pero no responder.",
-  event_handoff_requested: "El visitante pidió hablar con el equipo",
+  event_handoff_requested: "La conversación pasó al equipo",
   event_handoff_flow: "El flujo pasó la conversación al equipo",
   event_handoff_failed: "El flujo falló y pasó la conversación al equipo.",
   seeRun: "Detalles",

@@ -134,7 +134,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   askNumberText: "Você pode nos dar seu número de telefone? Toque no botão para compartilhar.",
   attach: "Anexar arquivos",
   noAnswer: "Você pode ler as conversas, mas não responder.",
-  event_handoff_requested: "O visitante pediu para falar com a equipe",
+  event_handoff_requested: "A conversa passou para a equipe",
   event_handoff_flow: "O fluxo transferiu a conversa para a equipe",
   event_handoff_failed: "O fluxo falhou e transferiu a conversa para a equipe.",
   seeRun: "Detalhes",

@@ -94,7 +94,7 @@ export const texts = {
     "Meta can't reach this address. It needs a public https address. Put Carillon behind a proxy with a certificate, and set base-url.",
   handshakeWait: "Waiting for Meta to verify the URL…",
   handshakeDone: "Verified {ago}.",
-  callbackLast: "Last callback {ago}.",
+  callbackLast: "Last callback: {ago}.",
   callbackNone: "No callbacks yet.",
   otherFields:
     "Also useful: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update. For a number that stays in the WhatsApp Business app: smb_message_echoes, history, smb_app_state_sync.",
@@ -366,5 +366,5 @@ export const historyTexts = {
   done: "The conversations are imported.",
   refused: "The business doesn't share its history in the WhatsApp Business app. New messages arrive as usual.",
   counts: "{messages} messages, {conversations} conversations, {names} names.",
-  last: "Last data {ago}.",
+  last: "Last data: {ago}.",
 };

@@ -97,7 +97,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
     "Meta no puede llegar a esta dirección. Hace falta una dirección https pública. Ponga Carillon detrás de un proxy con certificado y defina base-url.",
   handshakeWait: "Esperando a que Meta verifique la URL…",
   handshakeDone: "Verificada {ago}.",
-  callbackLast: "Último callback {ago}.",
+  callbackLast: "Último callback: {ago}.",
   callbackNone: "Aún no hay callbacks.",
   otherFields:
     "También son útiles: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update. Para un número que sigue en la aplicación WhatsApp Business: smb_message_echoes, history, smb_app_state_sync.",
@@ -375,5 +375,5 @@ export const historyTexts = {
   refused:
     "La empresa no comparte su historial en la aplicación WhatsApp Business. Los mensajes nuevos llegan como siempre.",
   counts: "{messages} mensajes, {conversations} conversaciones, {names} nombres.",
-  last: "Últimos datos {ago}.",
+  last: "Últimos datos: {ago}.",
 };

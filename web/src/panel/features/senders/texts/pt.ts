@@ -96,7 +96,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
     "A Meta não consegue acessar este endereço. É preciso um endereço https público. Coloque o Carillon atrás de um proxy com certificado e defina base-url.",
   handshakeWait: "Aguardando a Meta verificar a URL…",
   handshakeDone: "Verificada {ago}.",
-  callbackLast: "Último callback {ago}.",
+  callbackLast: "Último callback: {ago}.",
   callbackNone: "Nenhum callback ainda.",
   otherFields:
     "Também são úteis: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update. Para um número que continua no aplicativo WhatsApp Business: smb_message_echoes, history, smb_app_state_sync.",
@@ -371,5 +371,5 @@ export const historyTexts = {
   refused:
     "A empresa não compartilha o histórico no aplicativo WhatsApp Business. As mensagens novas chegam como sempre.",
   counts: "{messages} mensagens, {conversations} conversas, {names} nomes.",
-  last: "Últimos dados {ago}.",
+  last: "Últimos dados: {ago}.",
 };
