@@ -31,7 +31,7 @@ func TestSQLiteConforms(t *testing.T) {
 // Each reader has a cache: they go by processors, not by the threads that a program may have more.
 func TestReadersGoByTheProcessors(t *testing.T) {
 	for processors, want := range map[int]int{1: 4, 2: 4, 3: 6, 8: 16} {
-		s := open(t, store.Options{Dir: t.TempDir(), Processors: processors})
+		s := open(t, store.Options{Dir: storetest.Folder(t), Processors: processors})
 		if got := s.DB.Health.Pools()["read"].MaxOpenConnections; got != want {
 			t.Errorf("with %d processors there are %d readers, want %d", processors, got, want)
 		}
@@ -42,7 +42,7 @@ func TestReadersGoByTheProcessors(t *testing.T) {
 // with the last.
 func TestNoConnectionOutlivesTheStore(t *testing.T) {
 	for range 30 {
-		dir := t.TempDir()
+		dir := storetest.Folder(t)
 		s, err := store.Open(t.Context(), store.Options{Dir: dir})
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestNoConnectionOutlivesTheStore(t *testing.T) {
 }
 
 func TestASecondOpenOfAFolderIsRefusedUntilClose(t *testing.T) {
-	o := store.Options{Dir: t.TempDir()}
+	o := store.Options{Dir: storetest.Folder(t)}
 	for range 3 {
 		first, err := store.Open(t.Context(), o)
 		if err != nil {

@@ -15,12 +15,13 @@ import (
 	"carillon/internal/base/egress"
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
+	"carillon/internal/store/storetest"
 )
 
 // started returns a pusher, and a subscription of a browser at a push service.
 func started(t *testing.T) (*push.Pusher, *pushtest.Service, *accounts.Subscription) {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func onBoth(t *testing.T, test func(t *testing.T, r *rig)) {
 	t.Helper()
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) store.Options{
-		"sqlite":   func(t *testing.T) store.Options { return store.Options{Dir: t.TempDir()} },
+		"sqlite":   func(t *testing.T) store.Options { return store.Options{Dir: storetest.Folder(t)} },
 		"postgres": func(t *testing.T) store.Options { return store.Options{DatabaseURL: storetest.PatientPostgres(t)} },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,7 +45,7 @@ type rig struct {
 }
 
 func onBoth(t *testing.T, test func(t *testing.T, r *rig)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, newRig(t, store.Options{Dir: t.TempDir()})) })
+	t.Run("sqlite", func(t *testing.T) { test(t, newRig(t, store.Options{Dir: storetest.Folder(t)})) })
 	t.Run("postgres", func(t *testing.T) { test(t, newRig(t, store.Options{DatabaseURL: storetest.PatientPostgres(t)})) })
 }
 
@@ -292,7 +292,7 @@ func TestTeammatesGetAPushMessageAboutAWait(t *testing.T) {
 }
 
 func TestNoPushMessageWithoutAWaitOrAMembership(t *testing.T) {
-	r := newRig(t, store.Options{Dir: t.TempDir()})
+	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
 	r.subscribe("ana", "en")
 	ben := r.subscribe("ben", "en")
 	id := r.open("", "")
@@ -425,7 +425,7 @@ func TestAReplyGoesByEMailToAVisitorWhoLeft(t *testing.T) {
 }
 
 func TestAConnectedVisitorGetsNoEMail(t *testing.T) {
-	r := newRig(t, store.Options{Dir: t.TempDir()})
+	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
 	seen, idle := r.open("seen@visitor.test", ""), r.open("idle@visitor.test", "")
 	alive := func(id string) {
 		t.Helper()
