@@ -112,11 +112,11 @@ func TestWhatNobodyAskedForIsRedirectedButNotCounted(t *testing.T) {
 func TestALinkToNothingShowsAPageInTheVisitorsLanguage(t *testing.T) {
 	get := site(t, &links{})
 	for language, want := range map[string]string{
-		"":                     "This link doesn&#39;t work anymore",
-		"de":                   "This link doesn&#39;t work anymore",
-		"es-MX,es;q=0.9":       "Este enlace ya no funciona",
-		"pt-BR,pt;q=0.9,en":    "Este link não funciona mais",
-		"fr,pt-PT;q=0.8,en;q=": "Este link não funciona mais",
+		"":                        "This link doesn&#39;t work anymore",
+		"de":                      "This link doesn&#39;t work anymore",
+		"es-MX,es;q=0.9":          "Este enlace ya no funciona",
+		"pt-BR,pt;q=0.9,en":       "Este link não funciona mais",
+		"fr,pt-PT;q=0.8,en;q=0.1": "Este link não funciona mais",
 	} {
 		r := get("GET", "example", "Accept-Language", language)
 		text := body(t, r)

@@ -20,7 +20,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/accounts"
 	"carillon/internal/store/configure"
-	"carillon/internal/store/events"
+	eventtable "carillon/internal/store/events"
 	"carillon/internal/store/people"
 	"carillon/internal/store/settings"
 )
@@ -274,7 +274,7 @@ func TestTheFirstClickHasOneEvent(t *testing.T) {
 		t.Parallel()
 		r := newRig(t, o, counted)
 		defer r.start()()
-		if err := r.store.Events.FollowPull(t.Context(), r.company.ID, events.Notifications); err != nil {
+		if err := r.store.Events.FollowPull(t.Context(), r.company.ID, eventtable.Notifications); err != nil {
 			t.Fatal(err)
 		}
 		const number = "34600111222"
@@ -308,7 +308,7 @@ func TestTheFirstClickHasOneEvent(t *testing.T) {
 		if diff := cmp.Diff([]int{100}, r.clicked(id)); diff != "" {
 			t.Error(diff)
 		}
-		found, err := r.store.Events.EventsAfter(t.Context(), r.company.ID, events.Notifications, 0, 100)
+		found, err := r.store.Events.EventsAfter(t.Context(), r.company.ID, eventtable.Notifications, 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
