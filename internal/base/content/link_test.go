@@ -183,7 +183,8 @@ func TestACountedLinkIsFilledByItsTokenAlone(t *testing.T) {
 	if diff := cmp.Diff(want, c.Buttons); diff != "" {
 		t.Error(diff)
 	}
-	if shown, err = Render(x, &c); err != nil || shown.Buttons[0].URL != testPrefix+"token" || shown.Cards[1].Buttons[0].URL != testPrefix+"token" {
+	const address = testPrefix + "token"
+	if shown, err = Render(x, &c); err != nil || shown.Buttons[0].URL != address || shown.Cards[1].Buttons[0].URL != address {
 		t.Error(shown, err)
 	}
 	values := Values(x, &c)

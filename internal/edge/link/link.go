@@ -141,9 +141,18 @@ type text struct{ Code, Title, Text string }
 func texts(status int) []text {
 	if status == http.StatusNotFound {
 		return []text{
-			{"en", "This link doesn't work anymore", "It may have expired, or its address is incomplete. Ask the sender of the message for a new one."},
-			{"es", "Este enlace ya no funciona", "Puede haber caducado, o su dirección está incompleta. Pida uno nuevo a quien le envió el mensaje."},
-			{"pt", "Este link não funciona mais", "Ele pode ter expirado, ou o endereço está incompleto. Peça um novo a quem enviou a mensagem."},
+			{
+				"en", "This link doesn't work anymore",
+				"It may have expired, or its address is incomplete. Ask the sender of the message for a new one.",
+			},
+			{
+				"es", "Este enlace ya no funciona",
+				"Puede haber caducado, o su dirección está incompleta. Pida uno nuevo a quien le envió el mensaje.",
+			},
+			{
+				"pt", "Este link não funciona mais",
+				"Ele pode ter expirado, ou o endereço está incompleto. Peça um novo a quem enviou a mensagem.",
+			},
 		}
 	}
 	return []text{

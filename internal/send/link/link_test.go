@@ -47,17 +47,17 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	forged := []string{
-		"", token[:21], token + "A", " " + token, token + "\n", token[:10] + "\n" + token[10:], strings.Repeat("A", 22), strings.Repeat("_", 22),
-		strings.Repeat("=", 22), codec(t, 2).Token(link.Button{Message: 1 << 40, Card: -1, Index: 1}),
+		"", token[:21], token + "A", " " + token, token + "\n", token[:10] + "\n" + token[10:], strings.Repeat("A", 22),
+		strings.Repeat("_", 22), strings.Repeat("=", 22), codec(t, 2).Token(link.Button{Message: 1 << 40, Card: -1, Index: 1}),
 	}
 	for bit := range 128 {
 		x := bytes.Clone(raw)
 		x[bit/8] ^= 1 << (bit % 8)
 		forged = append(forged, base64.RawURLEncoding.EncodeToString(x))
 	}
-	for spare := range 16 { // the four bits of the last character that hold nothing
+	for unused := range 16 { // the four bits of the last character that hold nothing
 		const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-		if last := letters[strings.IndexByte(letters, token[21])|spare]; last != token[21] {
+		if last := letters[strings.IndexByte(letters, token[21])|unused]; last != token[21] {
 			forged = append(forged, token[:21]+string(last))
 		}
 	}

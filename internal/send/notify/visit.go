@@ -34,8 +34,8 @@ type Visit struct {
 	people  []identity.Key
 }
 
-// Visited returns where a counted link leads, by its token: to the address in the request of its message, whatever its
-// template is by now. Errors: not_found for a token that is none, after the request was deleted, and while the company
+// Visited returns where a counted link leads, by its token: to the address in the request of its message. Its template
+// may have changed or be gone. Errors: not_found for a token that is none, after the request was deleted, and while the company
 // is suspended.
 func (n *Notify) Visited(ctx context.Context, token string) (*Visit, error) {
 	absent := carillon.Absent("Link")
@@ -73,8 +73,11 @@ func (n *Notify) Visited(ctx context.Context, token string) (*Visit, error) {
 	return &Visit{address, of.CompanyID, b.Message, r.Contacts[b.Message.N()].Keys()}, nil
 }
 
-// Count counts a visit, unless its person opted out of messages of any class.
+// Count counts a visit, unless its person opted out of messages of any class or was erased.
 func (n *Notify) Count(ctx context.Context, v *Visit, at time.Time) error {
+	if slices.Contains(v.people, identity.Of(carillon.ErasedNumber)) {
+		return nil
+	}
 	c, err := n.store.Accounts.Company(ctx, v.CompanyID)
 	if err != nil {
 		return err

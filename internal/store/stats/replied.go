@@ -31,7 +31,7 @@ func (s *Store) Clicked(ctx context.Context, companyID string, message carillon.
 	err := s.react(ctx, companyID, message, "clicked", func(ctx context.Context, tx *db.Tx) (first bool, err error) {
 		var clicks int
 		err = tx.Row(ctx, []any{&clicks}, `UPDATE message SET clicks = clicks + 1, clicked_at = COALESCE(clicked_at, $1)
-			WHERE id = $2 AND clicks < $3 AND number <> $4 RETURNING clicks`, db.Millis(at), int64(message), MaxClicks, carillon.ErasedNumber)
+			WHERE id = $2 AND clicks < $3 RETURNING clicks`, db.Millis(at), int64(message), MaxClicks)
 		if errors.Is(err, sql.ErrNoRows) {
 			return false, nil
 		}
