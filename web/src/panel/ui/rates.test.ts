@@ -16,10 +16,12 @@ const figures: Figures = {
   canceled: 1,
 };
 const shares = (f: Figures) =>
-  (["waiting", "sent", "unconfirmed", "delivered", "read", "replied", "clicked", "failed", "left_out"] as Rated[]).map((name) => {
-    const { part, whole } = rateOf(name, f);
-    return `${name} ${part}/${whole}`;
-  });
+  (["waiting", "sent", "unconfirmed", "delivered", "read", "replied", "clicked", "failed", "left_out"] as Rated[]).map(
+    (name) => {
+      const { part, whole } = rateOf(name, f);
+      return `${name} ${part}/${whole}`;
+    },
+  );
 
 it("has one whole for each rate, and calls are never read", () => {
   expect(shares(figures)).toEqual([

@@ -15,7 +15,8 @@ export interface Figures {
   canceled: number;
 }
 
-export type Rated = "waiting" | "sent" | "unconfirmed" | "delivered" | "read" | "replied" | "clicked" | "failed" | "left_out";
+export type Rated =
+  "waiting" | "sent" | "unconfirmed" | "delivered" | "read" | "replied" | "clicked" | "failed" | "left_out";
 export type Whole = "accepted" | "sent" | "readable";
 
 /** of is what each rate is a share of. Nobody can read a call: those that were answered are not readable. */

@@ -90,7 +90,13 @@ function buttonPlaces(b: TemplateButton, n: number): Place[] {
   }
   return markersOf(b.url ?? "")
     .slice(0, 1)
-    .map((name) => ({ key: "button_url_" + n, name, part: "button", n, ...(isCounted(b.url) ? { counted: true } : {}) }));
+    .map((name) => ({
+      key: "button_url_" + n,
+      name,
+      part: "button",
+      n,
+      ...(isCounted(b.url) ? { counted: true } : {}),
+    }));
 }
 
 /** filledIn replaces the variables of a text. */

@@ -145,7 +145,8 @@ export const rules = {
   url_user: "Elimine el usuario y la contraseña de la dirección.",
   url_counted: "Los clics en este botón se cuentan: escriba una dirección completa que empiece por https://.",
   url_spaces: "Elimine los espacios y las barras invertidas de la dirección.",
-  url_no_https: "No se pueden contar los clics: esta instalación no tiene una dirección https pública. Su operador puede configurarla.",
+  url_no_https:
+    "No se pueden contar los clics: esta instalación no tiene una dirección https pública. Su operador puede configurarla.",
   url_query: "Elimine de la dirección lo que sigue a ? o #.",
   url_fragment: "Elimine de la dirección lo que sigue a #.",
   url_host: "El servidor no puede ser una variable.",
