@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	waitAtMost  = 5 * time.Second  // while others visit
-	countWithin = 10 * time.Second // after the response
+	redirectWithin = 5 * time.Second  // else the page says to try again
+	countWithin    = 10 * time.Second // after the response
 )
 
 // Links are the links of the messages that were sent. Implemented by notify.Notify.
@@ -49,14 +49,14 @@ func Route(d Deps) httpio.Route {
 
 // visit redirects first and counts then, so that a visitor never waits for the count, nor does it prevent the visit.
 func (d Deps) visit(w http.ResponseWriter, r *http.Request) error {
-	waiting, cancel := context.WithTimeout(r.Context(), waitAtMost)
+	within, cancel := context.WithTimeout(r.Context(), redirectWithin)
 	defer cancel()
-	place, err := d.Visits.Wait(waiting, share.Holder{Client: httpio.ClientNetwork(r, d.Proxies)})
+	place, err := d.Visits.Wait(within, share.Holder{Client: httpio.ClientNetwork(r, d.Proxies)})
 	if err != nil {
 		return show(w, r, http.StatusServiceUnavailable)
 	}
 	defer place.Release()
-	v, err := d.Links.Visited(r.Context(), r.PathValue("token"))
+	v, err := d.Links.Visited(within, r.PathValue("token"))
 	switch {
 	case carillon.IsCode(err, carillon.NotFound):
 		return show(w, r, http.StatusNotFound)
@@ -72,9 +72,7 @@ func (d Deps) visit(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet || automatic(r.Header) {
 		return nil
 	}
-	if err := http.NewResponseController(w).Flush(); err != nil {
-		return err
-	}
+	_ = http.NewResponseController(w).Flush() // else it leaves after the count
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), countWithin)
 	defer cancel()
 	if err := d.Links.Count(ctx, v, time.Now()); err != nil {
