@@ -42,6 +42,7 @@ type ButtonShape struct {
 	Type     string // upper-case type of the button; OTP for the button of a one-time code in any form
 	Variable bool   // a URL button whose URL ends in a variable
 	Prefix   string // static part of such a URL
+	Counted  bool   // the URL is a counted link: a value is the address that the link leads to
 }
 
 // PublicID returns the ID for responses: the channel's own if it has one.

@@ -183,7 +183,9 @@ type Recipient struct {
 	Reason     string               `json:"reason"`
 	ProviderID string               `json:"provider_id"`
 	Attempts   int                  `json:"attempts"`
-	Times      map[string]time.Time `json:"times"` // sent_at, delivered_at, …
+	Times      map[string]time.Time `json:"times"`      // sent_at, delivered_at, …
+	ClickedAt  *time.Time           `json:"clicked_at"` // first use of a counted link
+	Clicks     *int                 `json:"clicks"`     // nil for a message without counted links
 	Fallback   *FollowUp            `json:"fallback"`
 	Call       *CallRecord          `json:"call"` // set for calls, and for calls that followed a message
 }

@@ -15,7 +15,7 @@ import (
 // forPages matches routes that are not part of the API: pages and their files, the panel's API, and CORS preflight
 // requests.
 var forPages = regexp.MustCompile(`^GET /\{\$\}/|` +
-	`^GET /(chat-assets|voice-assets|widget-logo|embed|demo|try|docs|llms\.txt)/|^[A-Z]+ /panel/|^OPTIONS `)
+	`^GET /(l|chat-assets|voice-assets|widget-logo|embed|demo|try|docs|llms\.txt)/|^[A-Z]+ /panel/|^OPTIONS `)
 
 // TestEveryRouteIsDescribed compares the router with the OpenAPI description in both directions. The panel's API and
 // the pages for browsers are not part of the description.

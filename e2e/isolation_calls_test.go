@@ -303,6 +303,7 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET /voice-assets/{file...}"] = []call{{}}
 	all["GET /embed/{file}"] = []call{{}}
 	all["GET /widget-logo/{id}/{digest}"] = []call{{}}
+	all["GET /l/{token}"] = []call{{}}
 	all["GET /try"] = []call{{kind: own, query: "widget=" + alphaWidget}}
 	const conversations, one = "/panel/v1/conversations", "/panel/v1/conversations/{id}"
 	all["GET "+conversations] = append(panel(call{kind: own}), eachNarrowed("contact", a.ids)...)

@@ -12,6 +12,7 @@ import (
 	"carillon/internal/edge/api"
 	"carillon/internal/edge/attachment"
 	"carillon/internal/edge/httpio"
+	"carillon/internal/edge/link"
 	"carillon/internal/edge/manual"
 	"carillon/internal/edge/panel"
 	"carillon/internal/edge/widget"
@@ -46,7 +47,8 @@ func (p *parts) routes(a *App, sessionKey []byte) []httpio.Route {
 	admin := panel.Routes(p.panelDeps(a, people, widgets))
 	pages, root := panel.Pages(web.Embedded(), a.addresses)
 	documentation := manual.New(manual.Options{OpenAPI: api.OpenAPI(), Pages: docs.Files, Files: web.Embedded(), Base: a.BaseURL})
-	return slices.Concat(public, admin, pages, p.widgetRoutes(a, widgets, root), documentation.Routes())
+	links := link.Route(link.Deps{Links: p.notify, Visits: a.shares.Of(share.LinkVisits), Proxies: a.cfg.TrustedProxies, Log: a.log})
+	return slices.Concat(public, admin, pages, p.widgetRoutes(a, widgets, root), documentation.Routes(), []httpio.Route{links})
 }
 
 func (a *App) addresses() (base, widgets string) { return a.ready.BaseURL, a.ready.WidgetURL }

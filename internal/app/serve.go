@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"carillon/internal/base/content"
 	"carillon/internal/base/tracing"
 	"carillon/internal/edge/ops"
 	"carillon/internal/edge/server"
@@ -31,6 +32,7 @@ func (a *App) listen(ctx context.Context, p *parts, tracer *tracing.Tracing) (er
 	if a.ready.WidgetURL == "" {
 		a.ready.WidgetURL = a.ready.BaseURL
 	}
+	a.store.Templates.CountClicks(a.ready.BaseURL + content.LinkPath)
 	a.ready.PanelURL = a.ready.BaseURL + "/panel"
 	if a.ready.DemoFacts != nil {
 		a.ready.DemoURL = demoURL(a.ready.BaseURL, a.ready.WidgetURL)

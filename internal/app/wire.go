@@ -46,6 +46,7 @@ import (
 	"carillon/internal/queue"
 	"carillon/internal/send/bulk"
 	"carillon/internal/send/catalog"
+	"carillon/internal/send/link"
 	"carillon/internal/send/notify"
 	"carillon/internal/send/sandbox"
 	"carillon/internal/send/whatsapp"
@@ -126,7 +127,9 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 		return nil, err
 	}
 	p.wireEvents(a)
-	p.wireSending(a)
+	if err := p.wireSending(a); err != nil {
+		return nil, err
+	}
 	p.wireThinking(a)
 	if err := p.wireTalking(a); err != nil {
 		return nil, err
@@ -226,7 +229,15 @@ func (p *parts) wireEvents(a *App) {
 // maxUnreachable bounds the number of unreachable sandbox phones of all companies.
 const maxUnreachable = 10_000
 
-func (p *parts) wireSending(a *App) {
+func (p *parts) wireSending(a *App) error {
+	linkKey, err := a.store.Sealer.Derive("counted links")
+	if err != nil {
+		return err
+	}
+	links, err := link.New(linkKey)
+	if err != nil {
+		return err
+	}
 	phones := a.store.Phones
 	p.sandbox = sandbox.New(sandbox.Options{
 		Logger: a.log,
@@ -248,8 +259,8 @@ func (p *parts) wireSending(a *App) {
 	a.onClose(media.Close)
 	p.notify = notify.New(a.store, p.queue, notify.Options{
 		Senders:   p.observer.Senders(map[string]notify.Sender{"whatsapp": p.whatsapp, "sandbox": p.sandbox}),
-		Portfolio: portfolioOf,
-		Denied:    a.cfg.CallsDenied, Media: media, Templates: p.catalog, Observer: p.observer, Drain: a.drainTime(), Log: a.log,
+		Portfolio: portfolioOf, Links: links,
+		Denied: a.cfg.CallsDenied, Media: media, Templates: p.catalog, Observer: p.observer, Drain: a.drainTime(), Log: a.log,
 	})
 	p.catalog.OnApproved(p.notify.Release)
 	host, _ := os.Hostname()
@@ -257,6 +268,7 @@ func (p *parts) wireSending(a *App) {
 		Store: a.store, Notifications: bulk.Accepting{Store: a.store, Notify: p.notify, Limits: p.limits}, Shares: a.shares,
 		Node: host + "/" + strconv.Itoa(os.Getpid()), Observer: a.metrics.Files, Log: a.log,
 	})
+	return nil
 }
 
 // reports returns the handlers for later events of the sandbox. Receipts in one call belong to one sender.

@@ -183,7 +183,8 @@ func (s *Store) erasePart(ctx context.Context, p *people.Person, n *messages.Not
 			p.CompanyID); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "UPDATE message SET number = $1, detail = NULL WHERE id BETWEEN $2 AND $3 AND number "+tx.DB().In(4),
+		if _, err := tx.Exec(ctx, `UPDATE message SET number = $1, detail = NULL, clicked_at = NULL, clicks = 0
+			WHERE id BETWEEN $2 AND $3 AND number `+tx.DB().In(4),
 			carillon.ErasedNumber, int64(seq.Message(0)), int64(seq.LastMessage()), keys); err != nil {
 			return err
 		}

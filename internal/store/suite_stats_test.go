@@ -28,6 +28,7 @@ func counting() []sentence {
 		{"lateness is from due to sent, and estimated by classes", countsLateness},
 		{"campaigns come by their last use, in pages, to their company alone", campaignsListed},
 		{"a reply is counted once, at once, and stays whatever is counted again", repliesCounted},
+		{"the first click of a recipient is counted once, at once, and stays whatever is counted again", clicksCounted},
 		{"old counts are deleted", countsDropped},
 		{"the use of each day, and whether anything was delivered, and to whom", firstSteps},
 		{"suppressions say who added them, and are found by how they begin", suppressionsFound},
@@ -454,6 +455,57 @@ func repliesCounted(t *testing.T, r *rig) {
 	if c, err := r.Stats.Campaign(t.Context(), ours, "asked"); err != nil || c.Accepted != 2 {
 		t.Error(c, err)
 	}
+}
+
+func clicksCounted(t *testing.T, r *rig) {
+	a := r.accepted(t, 2, func(a *messages.Accept) { a.Notification.Campaign = "linked" })
+	seq := carillon.SeqOf(a.Notification.ID)
+	click := func(company string, n int) {
+		t.Helper()
+		if err := r.Stats.Clicked(t.Context(), company, seq.Message(n), r.now, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(clicked int64, clicks ...int) {
+		t.Helper()
+		campaign := "linked"
+		c, err := r.Stats.Campaign(t.Context(), ours, campaign)
+		if err != nil || c == nil || c.Clicked != clicked || c.Replied != 0 {
+			t.Fatal(c, err)
+		}
+		total, err := r.Stats.Total(t.Context(), ours, stats.Filter{Campaign: &campaign})
+		if err != nil || total.Clicked != clicked {
+			t.Error(total, err)
+		}
+		hours, groups, err := r.Stats.Figures(t.Context(), ours, stats.Filter{})
+		if err != nil || len(hours) != 1 || len(groups) != 1 || hours[0].Clicked != clicked || groups[0].Clicked != clicked {
+			t.Error(hours, groups, err)
+		}
+		for n, want := range clicks {
+			if m := r.message(t, a, n); m.Clicks != want || m.ClickedAt.IsZero() == (want > 0) {
+				t.Errorf("%d: %d at %v, want %d", n, m.Clicks, m.ClickedAt, want)
+			}
+		}
+	}
+	click(ours, 0) // before anything is counted
+	check(1, 1, 0)
+	first := r.message(t, a, 0).ClickedAt
+	r.now = r.now.Add(time.Minute)
+	for range stats.MaxClicks {
+		click(ours, 0)
+	}
+	if m := r.message(t, a, 0); !m.ClickedAt.Equal(first) {
+		t.Errorf("first at %v, then at %v", first, m.ClickedAt)
+	}
+	click(theirs, 1) // another company's message
+	click(ours, 5)   // of nobody
+	check(1, stats.MaxClicks, 0)
+	r.counted(t)
+	click(ours, 1)
+	check(2, stats.MaxClicks, 1)
+	r.Stats.Touch(seq, nil)
+	r.counted(t)
+	check(2, stats.MaxClicks, 1)
 }
 
 func countsDropped(t *testing.T, r *rig) {

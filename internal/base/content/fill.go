@@ -7,6 +7,7 @@
 package content
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -197,6 +198,10 @@ func setLocation(c *provider.Content, p place, value string) {
 func setButton(v *provider.ButtonValue, b *carillon.ButtonShape, p place, value string) {
 	switch p {
 	case buttonURL:
+		if b.Counted {
+			v.Destination = value
+			return
+		}
 		v.Value, _ = urlSuffix(b, value)
 	case buttonProducts:
 		v.Products = value
@@ -289,7 +294,7 @@ var valueKeys = map[string]place{ //nolint:gochecknoglobals // a single read-onl
 func addButtonValues(add func(key, value string), b *provider.ButtonValue) {
 	n := "_" + strconv.Itoa(b.Index)
 	if key, shown := valueKeys[b.Kind]; shown {
-		add(string(key)+n, b.Value)
+		add(string(key)+n, cmp.Or(b.Destination, b.Value))
 	}
 	add(string(buttonProducts)+n, b.Products)
 	add(string(buttonFlowData)+n, b.Data)
@@ -336,7 +341,7 @@ func (c *resolver) mismatched() bool {
 func (c *resolver) resolve(comp *Component) string {
 	if comp.name == "" {
 		c.checkLines(comp, comp.text, -1)
-		c.checkButton(comp, comp.text)
+		c.checkButton(comp, comp.text, -1)
 		if c.usable(comp, comp.text, comp.shownKey()) && comp.place == bodyText && comp.card < 0 {
 			c.sharedLength += c.shape.MarkerUses[comp.n] * utf8.RuneCountInString(comp.text)
 		}
@@ -349,7 +354,7 @@ func (c *resolver) resolve(comp *Component) string {
 			return value
 		}
 		c.checkLines(comp, value, i)
-		c.checkButton(comp, value)
+		c.checkButton(comp, value, i)
 		c.checkLimits(comp, value, i)
 	}
 	return value
@@ -365,18 +370,22 @@ func (c *resolver) checkLines(comp *Component, value string, recipient int) {
 	if c.fill || c.limitErr != nil || !text || !strings.ContainsAny(value, "\n\r\t") && !strings.Contains(value, "     ") {
 		return
 	}
-	reason := LinesReason
-	if c.src.Bulk && recipient >= 0 {
-		reason += fmt.Sprintf(", for contacts.%d", recipient)
+	c.limitErr = carillon.Invalid(comp.field(), LinesReason+c.of(recipient))
+}
+
+// of returns the end of a reason that names the recipient, "" for a value of all recipients.
+func (c *resolver) of(recipient int) string {
+	if !c.src.Bulk || recipient < 0 {
+		return ""
 	}
-	c.limitErr = carillon.Invalid(comp.field(), reason)
+	return fmt.Sprintf(", for contacts.%d", recipient)
 }
 
 // usable reports whether a value can fill the component's place; name is reported as missing if the value is blank.
 func (c *resolver) usable(comp *Component, value, name string) bool {
 	suffix, ok := value, true
 	if comp.place == buttonURL {
-		suffix, ok = urlSuffix(&partOf(c.shape, comp).Buttons[comp.n], value)
+		suffix, ok = c.urlValue(&partOf(c.shape, comp).Buttons[comp.n], value)
 	}
 	switch {
 	case !ok:
@@ -386,6 +395,15 @@ func (c *resolver) usable(comp *Component, value, name string) bool {
 		ok = false
 	}
 	return ok
+}
+
+// urlValue returns what a value adds to a button's URL. The destination of a counted link is checked on acceptance, by
+// checkButton; the button may have become a counted link since.
+func (c *resolver) urlValue(b *carillon.ButtonShape, value string) (suffix string, ok bool) {
+	if b.Counted {
+		return value, !c.fill || blank(value) || checkDestination(value) == ""
+	}
+	return urlSuffix(b, value)
 }
 
 // checkLimits applies the limits of the place to a looked-up value. Static values were checked when the request was
@@ -400,8 +418,8 @@ func (c *resolver) checkLimits(comp *Component, value string, recipient int) {
 	}
 }
 
-// checkButton applies the limits of a value that depend on the type of its button.
-func (c *resolver) checkButton(comp *Component, value string) {
+// checkButton applies the limits of a value that depend on the type of its button. recipient is -1 for a static value.
+func (c *resolver) checkButton(comp *Component, value string, recipient int) {
 	if c.fill || c.limitErr != nil || comp.place != buttonURL && comp.place != buttonPayload && comp.place != offerExpiration {
 		return
 	}
@@ -412,7 +430,12 @@ func (c *resolver) checkButton(comp *Component, value string) {
 		return
 	}
 	n := utf8.RuneCountInString(value)
-	switch kind := partOf(c.shape, comp).Buttons[comp.n].Type; {
+	b := &partOf(c.shape, comp).Buttons[comp.n]
+	switch kind := b.Type; {
+	case b.Counted && !blank(value):
+		if reason := checkDestination(value); reason != "" {
+			c.limitErr = carillon.InvalidValue(comp.field(), reason+c.of(recipient), value)
+		}
 	case kind == ButtonCode && n > maxCode: // the value is a secret, so the error does not repeat it
 		c.limitErr = carillon.Invalid(comp.field(), fmt.Sprintf("A one-time code has at most %d characters, this one %d", maxCode, n))
 	case kind == ButtonCall && n > maxCallPayload:

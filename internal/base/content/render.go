@@ -119,6 +119,8 @@ func renderButtons(buttons []carillon.Button, s *carillon.Shape, c *provider.Con
 			all[i].Code = v.Value
 		case kind == ButtonProducts:
 			all[i].Sections, _ = ParseSections(v.Products)
+		case v.Destination != "" && v.Value == "":
+			all[i].URL = v.Destination
 		case s.Buttons[i].Variable:
 			all[i].URL = s.Buttons[i].Prefix + v.Value
 		}

@@ -38,6 +38,8 @@ type ButtonValue struct {
 	Products string // mpm: sections of products, see content.ParseSections
 	Data     string // flow: a JSON object
 	Minutes  int    // voice_call: how long the button works; 0 for the channel's default
+
+	Destination string // of a counted link: the address that it leads to. Value is the link's token
 }
 
 // HeaderLocation is the place of a header, in degrees.

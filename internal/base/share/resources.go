@@ -74,10 +74,11 @@ var (
 	Lists          = Resource{
 		Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true,
 	}
-	Speakers  = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
-	Documents = Resource{Name: "documents", Holds: "documents that become articles", Node: 2, Company: 1, Waits: true}
-	Sites     = Resource{Name: "sites", Holds: "sites that are read", Node: 4, Company: 2, Waits: true}
-	Reviews   = Resource{Name: "reviews", Holds: "reviews of conversations that are made", Node: 8, Company: 4, Waits: true}
+	LinkVisits = Resource{Name: "link_visits", Holds: "visits of counted links", Node: 64, Client: 16, Waits: true}
+	Speakers   = Resource{Name: "speakers", Holds: "processes of espeak-ng", Setting: "four a processor", Node: 8, Waits: true}
+	Documents  = Resource{Name: "documents", Holds: "documents that become articles", Node: 2, Company: 1, Waits: true}
+	Sites      = Resource{Name: "sites", Holds: "sites that are read", Node: 4, Company: 2, Waits: true}
+	Reviews    = Resource{Name: "reviews", Holds: "reviews of conversations that are made", Node: 8, Company: 4, Waits: true}
 	// QuestionVectors are not waited for: beyond the bound a question is searched by words alone.
 	QuestionVectors = Resource{
 		Name: "question_vectors", Holds: "questions at embeddings servers, which are else searched by words alone", Node: 64, Company: 24,
@@ -94,7 +95,7 @@ func Resources() []Resource {
 		TestCalls, SignIns, Calls, SIPTransactions,
 		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, ToolCalls, Inbound, Histories, ChannelSends, ListJobs,
 		MediaChecks,
-		Lists, Speakers, Transcribers, Documents, Sites, QuestionVectors, PassageVectors, VectorLoads,
+		Lists, LinkVisits, Speakers, Transcribers, Documents, Sites, QuestionVectors, PassageVectors, VectorLoads,
 		Reviews,
 	}
 }

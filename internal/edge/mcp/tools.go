@@ -81,8 +81,8 @@ func (t tools) sending(s *sdk.Server, key *client.Key) {
 				"and counts against the day's quota of recipients. Returns the notification_id; get_notification has its status.\n\n"+
 				"Retry a failed call with the same send_id: within 24 hours it sends nothing twice and returns the first response.\n\n"+
 				"Keys of values: body_text_0 is {{1}} of the body, header_text the variable of the header, header_image the URL of a "+
-				"picture, such as that of upload_media, button_url_0 the end of the first button's URL. Values may have placeholders "+
-				"such as {{name}}.\n\n"+
+				"picture, such as that of upload_media, button_url_0 the end of the first button's URL, or a whole https address "+
+				"if the button counts clicks. Values may have placeholders such as {{name}}.\n\n"+
 				"With fallback, an agent calls each recipient whose message fails or is not delivered in time; get_notification "+
 				"shows both.",
 			t.send)

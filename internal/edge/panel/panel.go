@@ -144,7 +144,7 @@ func Routes(d Deps) []httpio.Route {
 
 		calls.Calls{Gate: gate, Store: d.Store, Notify: d.Notify, Calls: d.Calls, Files: d.Files}.Routes(),
 		calls.Sandbox{Gate: gate, Store: d.Store, Send: send, Phone: d.Phone}.Routes(),
-		calls.Handset{Gate: gate, Store: d.Store, Messages: d.Messages, Mobile: d.Mobile}.Routes(),
+		calls.Handset{Gate: gate, Store: d.Store, Notify: d.Notify, Messages: d.Messages, Mobile: d.Mobile}.Routes(),
 
 		agents.Resources{Gate: gate, Store: d.Store, Hooks: d.Hooks, Kinds: d.Kinds, Unbuilt: d.Unbuilt}.Routes(),
 		agents.Knowledge{

@@ -130,6 +130,8 @@ func sampleOf(kind string) string {
 		return `{` + conversation + `,"number":"34600111222","text":"This is a test"}`
 	case kind == "message.failed":
 		return `{` + message + `,"state":"failed","previous_state":"sent","reason":"undeliverable","attempt":1}`
+	case kind == "message.clicked":
+		return `{` + message + `,"state":"read","attempt":1}`
 	case group == "message":
 		return `{` + message + `,"state":"` + state + `","attempt":1}`
 	case group == "call":

@@ -72,7 +72,7 @@ func Events() []string { return append([]string{"*"}, Types()...) }
 // Types returns all event types.
 func Types() []string {
 	return []string{
-		"notification.accepted", "message.sent", "message.delivered", "message.read", "message.failed",
+		"notification.accepted", "message.sent", "message.delivered", "message.read", "message.clicked", "message.failed",
 		"message.canceled", "message.skipped", "message.received", "call.started", "call.completed", "call.failed",
 		"template.approved", "template.rejected", "template.paused", "conversation.started", "conversation.handoff",
 		"conversation.resolved", "conversation.reviewed", "feedback.received",

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"carillon"
+	"carillon/internal/base/content"
 )
 
 func TestNumbersAreCleanedWhereThatIsCertain(t *testing.T) {
@@ -90,5 +91,23 @@ func TestAnIDMayStandInForANumber(t *testing.T) {
 	ids := Settings{Columns: []Column{{Name: "Name", Samples: []string{"Ana"}}, {Name: "Key", Samples: []string{id, "US.2"}}}}
 	if ids.mapColumns(); ids.Number != 1 {
 		t.Errorf("a column of ids is not found: %d", ids.Number)
+	}
+}
+
+// A value to which a counted link cannot lead is shown as a wrong address of its column.
+func TestAWrongDestinationIsAWrongAddress(t *testing.T) {
+	column := 1
+	s := Settings{Columns: []Column{{Name: "Phone"}, {Name: "Link"}}, Values: map[string]Value{"button_url_0": {Column: &column}}}
+	for reason, want := range map[string]string{
+		content.DestinationReason + ", for contacts.0":                       AddressInvalid + " Link",
+		"The address must have no spaces and no backslashes":                 AddressInvalid + " Link",
+		"A one-time code has at most 15 characters, this one 16":             Refused + " A one-time code has at most 15 characters, this one 16",
+		"The address has at most 2000 characters, this one 2001":             AddressInvalid + " Link",
+		"The address must have no user name and no password, for contacts.0": AddressInvalid + " Link",
+	} {
+		f := s.faultOf(carillon.InvalidValue("components_push.button_url_0", reason, "x"))
+		if got := f.Reason + " " + f.Detail; got != want {
+			t.Errorf("%s: %s, not %s", reason, got, want)
+		}
 	}
 }

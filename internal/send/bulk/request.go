@@ -128,6 +128,7 @@ func (s *Settings) unfit(t *carillon.Template, rows []row, known map[int]fault) 
 
 // faultOf translates the refusal of a request for one row into terms of the file.
 func (s *Settings) faultOf(err error) fault {
+	const addressField = content.ComponentsKey + ".button_url_"
 	e, ok := errors.AsType[*carillon.Error](err)
 	if !ok {
 		return fault{Reason: Refused, Detail: "The row could not be checked"}
@@ -146,6 +147,8 @@ func (s *Settings) faultOf(err error) fault {
 		return fault{Reason: AddressInvalid, Detail: s.columnNames(unexpected)}
 	case strings.Contains(field, "header_image"), strings.Contains(field, "header_video"), strings.Contains(field, "header_document"):
 		return fault{Reason: MediaInvalid, Detail: reason}
+	case strings.HasPrefix(field, addressField) && (reason == content.DestinationReason || strings.HasPrefix(reason, "The address ")):
+		return fault{Reason: AddressInvalid, Detail: s.columnNames([]string{strings.TrimPrefix(field, content.ComponentsKey+".")})}
 	case reason == content.LinesReason:
 		return fault{Reason: Refused, Detail: reason}
 	case strings.Contains(field, "header_text"), strings.Contains(field, "body_text"), strings.HasPrefix(field, "contact"):

@@ -81,7 +81,11 @@ func sampleOf(t *carillon.Template, key string) string {
 func componentSample(c *carillon.Component, shape *carillon.Shape, key string) string {
 	e := cmp.Or(c.Example, &carillon.ComponentExample{})
 	if n, ok := strings.CutPrefix(key, "button_url_"); ok && c.Type == content.TypeButtons {
-		if i, err := strconv.Atoi(n); err == nil && i < len(c.Buttons) && len(c.Buttons[i].Example) > 0 {
+		i, err := strconv.Atoi(n)
+		if err == nil && i < len(shape.Buttons) && shape.Buttons[i].Counted {
+			return "https://example.com/page"
+		}
+		if err == nil && i < len(c.Buttons) && len(c.Buttons[i].Example) > 0 {
 			before, _, _ := strings.Cut(c.Buttons[i].URL, "{{")
 			return strings.TrimPrefix(c.Buttons[i].Example[0], before)
 		}

@@ -30,6 +30,15 @@ func TestTheColumnsOfASampleAreRecognized(t *testing.T) {
 			},
 			[][]string{{"Phone", "Header", "Variable 1", "Variable 2", "Button link 1"}, {"", "HT-1042", "Ana", "Monday", "HT-7"}},
 		},
+		"counted link": {
+			[]carillon.Component{
+				{Type: content.TypeBody, Text: "Hello."},
+				{Type: content.TypeButtons, Buttons: []carillon.Button{
+					{Type: "URL", Text: "Open", URL: "https://ops.test/l/{{1}}", Example: []string{"https://ops.test/l/sample"}},
+				}},
+			},
+			[][]string{{"Phone", "Button link 1"}, {"", "https://example.com/page"}},
+		},
 		"names": {
 			[]carillon.Component{
 				{Type: content.TypeHeader, Format: "IMAGE"},
@@ -45,6 +54,7 @@ func TestTheColumnsOfASampleAreRecognized(t *testing.T) {
 		if err := content.Compile(tpl); err != nil {
 			t.Fatal(name, err)
 		}
+		content.CountClicks(tpl.Shape, "https://ops.test/l/")
 		rows := SampleFile(tpl)
 		if len(rows) != 3 {
 			t.Fatal(name, rows)

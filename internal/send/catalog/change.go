@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"carillon"
@@ -21,6 +22,9 @@ func (c *Catalog) Create(
 	ctx context.Context, company *carillon.Company, s *carillon.Sender, t carillon.Template, submit bool,
 ) (*carillon.Template, error) {
 	if err := content.Compile(&t); err != nil {
+		return nil, err
+	}
+	if err := c.checkLinks(s, &t); err != nil {
 		return nil, err
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -68,6 +72,13 @@ func (c *Catalog) Edit(
 	if err := content.Compile(&revised); err != nil {
 		return nil, err
 	}
+	s, err := c.store.Senders.Sender(ctx, r.SenderUID)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkLinks(s, &revised); err != nil {
+		return nil, err
+	}
 	next := *r
 	next.Template = revised
 	next.ID, next.ProviderID, next.CompanyID, next.SenderUID, next.CreatedAt = r.ID, r.ProviderID, r.CompanyID, r.SenderUID, r.CreatedAt
@@ -84,6 +95,21 @@ func (c *Catalog) Edit(
 		return c.swap(ctx, claimed, &next, edited)
 	})
 	return &next.Template, err
+}
+
+// checkLinks refuses counted links that recipients cannot open, because the installation has no https address. The phones
+// of the sandbox can.
+func (c *Catalog) checkLinks(s *carillon.Sender, t *carillon.Template) error {
+	prefix := c.store.Templates.Links()
+	if prefix == "" || strings.HasPrefix(prefix, "https://") || s.Provider == "sandbox" {
+		return nil
+	}
+	content.CountClicks(t.Shape, prefix)
+	if !content.Counted(t.Shape) {
+		return nil
+	}
+	return carillon.Invalid("components", "Clicks are counted at the installation's public https address, and it has none: "+
+		"its operator sets --base-url")
 }
 
 // swap replaces a template by next and adds changes to its history, unless the template was changed concurrently.

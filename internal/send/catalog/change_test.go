@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -398,4 +400,53 @@ func TestFindNamedPrefersWhatCanBeSent(t *testing.T) {
 	if _, err := w.FindNamed(t.Context(), "ours", "made", "fr_FR"); !carillon.IsCode(err, carillon.NotFound) {
 		t.Error(err)
 	}
+}
+
+// Recipients could not open a counted link without an https address; the phones of the sandbox can.
+func TestClicksAreCountedOnlyAtAnHTTPSAddress(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, w *world) {
+		counted := func(name, prefix string) carillon.Template {
+			x := draft(name)
+			x.Components = append(slices.Clone(x.Components), carillon.Component{Type: content.TypeButtons, Buttons: []carillon.Button{
+				{Type: content.ButtonURL, Text: "Track", URL: prefix + "{{1}}"},
+			}})
+			return x
+		}
+		const plain, secure = "http://127.0.0.1:8080/l/", "https://ops.test/l/"
+		w.store.Templates.CountClicks(plain)
+		_, err := w.Create(t.Context(), w.ours, w.main, counted("made", plain), false)
+		if !carillon.IsCode(err, carillon.ValidationFailed) || !strings.Contains(fmt.Sprint(reasonOf(err)), "--base-url") {
+			t.Error(err)
+		}
+		made, err := w.Create(t.Context(), w.ours, w.main, counted("made", "http://acme.test/l/"), false) // of another host
+		if err != nil {
+			t.Fatal(err)
+		}
+		edit := func(carillon.Template) (carillon.Template, error) { return counted("made", plain), nil }
+		if _, err := w.Edit(t.Context(), "ours", made.ID, edit); !carillon.IsCode(err, carillon.ValidationFailed) {
+			t.Error(err)
+		}
+		mobile := *w.main
+		mobile.Provider = "sandbox"
+		if _, err := w.Create(t.Context(), w.ours, &mobile, counted("of_the_sandbox", plain), false); err != nil {
+			t.Error(err)
+		}
+		w.store.Templates.CountClicks(secure)
+		if made, err = w.Create(t.Context(), w.ours, w.main, counted("secure", secure), false); err != nil {
+			t.Fatal(err)
+		}
+		if found, err := w.Find(t.Context(), "ours", made.ID); err != nil || !content.Counted(found.Shape) {
+			t.Error(found, err)
+		}
+		if found, err := w.FindNamed(t.Context(), "ours", "secure", ""); err != nil || !content.Counted(found.Shape) {
+			t.Error(found, err)
+		}
+	})
+}
+
+func reasonOf(err error) any {
+	if e, ok := errors.AsType[*carillon.Error](err); ok {
+		return e.Details.Find("reason")
+	}
+	return nil
 }

@@ -30,6 +30,7 @@ type Reached struct {
 	DeliveredAt    string           `json:"delivered_at,omitempty"` // for a call: when it was answered
 	ReadAt         string           `json:"read_at,omitempty"`
 	EndedAt        string           `json:"ended_at,omitempty"`
+	ClickedAt      string           `json:"clicked_at,omitempty"` // first use of a counted link
 }
 
 // ReachedFilter filters the recipients of a campaign. Zero values do not filter.
@@ -153,6 +154,7 @@ func reachedByMessage(n *messages.Notification, m *messages.Message, now time.Ti
 		State: stateOf(n, m.Q, m.Rank, m.Attempts > 0, now), Reason: m.Reason, Detail: m.Detail,
 		Attempts: m.Attempts, CreatedAt: instant(n.CreatedAt), SentAt: instant(m.SentAt),
 		DeliveredAt: instant(m.DeliveredAt), ReadAt: instant(m.ReadAt), EndedAt: instant(m.EndedAt),
+		ClickedAt: instant(m.ClickedAt),
 	}
 }
 

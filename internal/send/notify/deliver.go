@@ -172,6 +172,9 @@ func (w *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Tim
 	if err != nil {
 		return nil, ended(j, carillon.ReasonTemplateRejected, "the template has changed since the request was accepted", now), true
 	}
+	if !addTokens(w.o.Links, &c, j.key) {
+		return nil, w.later(j, errors.New("this program counts no clicks"), now), true
+	}
 	m.Template, m.Content = t, c
 	if j.sender.MediaCheck == "full" && w.o.Media != nil {
 		if rejected, err := w.checkMedia(ctx, j, t.Shape, &c); err != nil {

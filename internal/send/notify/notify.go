@@ -18,6 +18,7 @@ import (
 	"carillon/internal/base/destination"
 	"carillon/internal/base/provider"
 	"carillon/internal/queue"
+	"carillon/internal/send/link"
 	"carillon/internal/store"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/work"
@@ -69,6 +70,7 @@ type Options struct {
 	Media     Media             // nil disables the check
 	Templates Templates         // nil: templates are not paused
 	Observer  Observer          // may be nil
+	Links     *link.Codec       // nil: no message with counted links is sent
 	Denied    destination.Denied
 	// Portfolio returns the scope within which the channel's ids of people are valid for a sender. If nil, ids are neither
 	// checked nor linked with numbers.

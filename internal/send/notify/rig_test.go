@@ -142,7 +142,11 @@ func newRig(t *testing.T, o store.Options, change func(r *rig)) *rig {
 	r.setUp()
 	log := slog.New(slog.DiscardHandler)
 	r.queue = queue.New(s, queue.Options{Log: log})
-	opts := notify.Options{Senders: map[string]notify.Sender{"test": r.provider}, Observer: observer{r}, Log: log, Portfolio: r.portfolio}
+	s.Templates.CountClicks(linkPrefix)
+	opts := notify.Options{
+		Senders: map[string]notify.Sender{"test": r.provider}, Observer: observer{r}, Log: log, Portfolio: r.portfolio,
+		Links: codecOf(t, s),
+	}
 	if r.media != nil {
 		opts.Media = r.media
 	}

@@ -8,6 +8,7 @@ import (
 	"carillon"
 	"carillon/internal/base/content"
 	"carillon/internal/base/identity"
+	"carillon/internal/send/link"
 	"carillon/internal/send/request"
 	"carillon/internal/store"
 	"carillon/internal/store/messages"
@@ -25,24 +26,24 @@ type Shown struct {
 
 // ShownTo returns the last messages from a sender that were delivered to a person, newest first. It examines at most
 // `most` notifications.
-func ShownTo(
-	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, most int, now time.Time,
+func (n *Notify) ShownTo(
+	ctx context.Context, companyID string, senderUID int64, lines []identity.Key, most int, now time.Time,
 ) ([]Shown, error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}
 	f := messages.Filter{Lines: lines, SenderUID: senderUID, Channel: carillon.Messaging, Limit: most}
-	found, _, err := s.Notifications.List(ctx, companyID, f, now)
+	found, _, err := n.store.Notifications.List(ctx, companyID, f, now)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	templates, err := s.Templates.Templates(ctx, senderUID)
+	templates, err := n.store.Templates.Templates(ctx, senderUID)
 	if err != nil {
 		return nil, err
 	}
 	var all []Shown
 	for _, x := range found {
-		shown, err := shownOf(ctx, s, x, templates, func(m *messages.Message) bool {
+		shown, err := shownOf(ctx, n.store, n.o.Links, x, templates, func(m *messages.Message) bool {
 			return identity.Has(lines, m.Number) && (m.Rank == rank.Delivered || m.Rank == rank.Read)
 		})
 		if err != nil {
@@ -77,7 +78,7 @@ func SentAs(
 		if x.Secret { // a quotation is stored
 			return content.Mask, nil
 		}
-		shown, err := shownOf(ctx, s, x, templates, func(m *messages.Message) bool {
+		shown, err := shownOf(ctx, s, nil, x, templates, func(m *messages.Message) bool {
 			return identity.Has(lines, m.Number) && m.ProviderID == providerID
 		})
 		if err != nil || len(shown) == 0 {
@@ -88,10 +89,11 @@ func SentAs(
 	return "", nil
 }
 
-// shownOf returns messages of a notification as their recipients see them, last one first. It returns none if the
-// template was deleted.
+// shownOf returns messages of a notification as their recipients see them, last one first; without a codec, counted
+// links show their destination. It returns none if the template was deleted.
 func shownOf(
-	ctx context.Context, s *store.Store, x *messages.Notification, templates []*carillon.Template, wanted func(m *messages.Message) bool,
+	ctx context.Context, s *store.Store, l *link.Codec, x *messages.Notification, templates []*carillon.Template,
+	wanted func(m *messages.Message) bool,
 ) ([]Shown, error) {
 	i := slices.IndexFunc(templates, func(t *carillon.Template) bool { return t.ID == x.TemplateID })
 	if i < 0 {
@@ -121,6 +123,7 @@ func shownOf(
 		if err != nil {
 			continue // the template has changed since
 		}
+		addTokens(l, &c, x.Seq().Message(m.N))
 		rendered, err := content.Render(t, &c)
 		if err != nil {
 			return nil, err

@@ -51,6 +51,8 @@ type RecipientView struct {
 	ProviderID string           `json:"provider_id,omitempty"`
 	Attempts   int              `json:"attempts"`
 	Times      carillon.Details `json:"times" values:"string"`
+	ClickedAt  string           `json:"clicked_at,omitempty"` // first use of a counted link
+	Clicks     *int             `json:"clicks,omitempty"`     // nil for a message without counted links
 	Fallback   *FollowUpView    `json:"fallback,omitempty"`
 	Call       *CallView        `json:"call,omitempty"`
 }
@@ -210,9 +212,14 @@ func (x Sent) Find(ctx context.Context, companyID, id string, first, limit int) 
 		next = rows[limit].N
 		rows = rows[:limit]
 	}
+	counted, err := countsClicks(ctx, x.Store, n)
+	if err != nil {
+		return nil, 0, err
+	}
 	v.Recipients = make([]RecipientView, len(rows))
 	for i := range rows {
 		v.Recipients[i] = recipientOf(n, &rows[i], now)
+		v.Recipients[i].showClicks(&rows[i], counted)
 	}
 	follow(v.Recipients, first, n, followUps)
 	return v, next, nil

@@ -532,6 +532,13 @@ func (r *Request) Content(t *carillon.Template, i int) (provider.Content, error)
 	return content.Fill(t, &src, i)
 }
 
+// Destination returns the address that the counted link of a button leads contact i to. ok is false if the request has
+// no such address. The card is -1 for the template itself.
+func (r *Request) Destination(i, card, button int) (address string, ok bool) {
+	src := r.filling()
+	return content.Destination(&src, i, card, button)
+}
+
 func (r *Request) filling() content.Source {
 	return content.Source{Components: r.components, Recipients: len(r.Contacts), Bulk: r.Bulk, Lookup: r}
 }

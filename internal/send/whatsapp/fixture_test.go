@@ -96,7 +96,7 @@ func kinds() []kind {
 			"without_variables", template("notice", "es", content.Positional, header("Aviso"), body("Cerramos el lunes.", nil)),
 			provider.Content{},
 		},
-	}, newerKinds()...)
+	}, append(newerKinds(), countedKind())...)
 }
 
 func template(name, language, format string, components ...carillon.Component) carillon.Template {

@@ -87,6 +87,20 @@ func productCard() carillon.Card {
 	}}
 }
 
+// countedKind is a message whose link counts clicks: the channel gets the link's token, never the address.
+func countedKind() kind {
+	const prefix = "https://ops.example.org/l/"
+	t := template("counted", "en", content.Positional, bodyPart("Your order {{1}} is on its way."),
+		buttonsPart(carillon.Button{Type: content.ButtonURL, Text: "Track", URL: prefix + "{{1}}"}))
+	if err := content.Compile(&t); err != nil {
+		panic(err)
+	}
+	content.CountClicks(t.Shape, prefix)
+	k := filled("counted", t, map[string]given{"body_text_0": "7", "button_url_0": "https://example.org/orders/7?key=secret"})
+	content.SetTokens(&k.content, func(int, int) string { return "Zk3_9aQw-LmN0pXyT7uVbA" })
+	return k
+}
+
 // newerKinds are templates beyond text, media and plain buttons, filled as a request fills them.
 func newerKinds() []kind {
 	apps := []carillon.App{{PackageName: "com.example.app", SignatureHash: "K8a/AINcGX7"}}

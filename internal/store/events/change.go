@@ -120,13 +120,18 @@ func (n *Notification) message(key carillon.MessageKey, number string) message {
 	return message{key: key, companyID: n.CompanyID, notificationID: n.ID, campaign: n.Campaign, senderID: n.SenderID, number: number}
 }
 
-func (m *message) event(state, previous carillon.State, at int64) *Event {
+// payload returns the payload of an event of the message.
+func (m *message) payload(state, previous carillon.State) payload {
 	number, userID := identity.Split(m.number)
-	p := payload{
+	return payload{
 		NotificationID: m.notificationID, MessageID: provider.MessageID(m.notificationID, m.key.N()), Number: number, UserID: userID,
 		Campaign: m.campaign,
 		SenderID: m.senderID, State: state, Previous: previous, Attempt: m.attempt,
 	}
+}
+
+func (m *message) event(state, previous carillon.State, at int64) *Event {
+	p := m.payload(state, previous)
 	if state == carillon.StateFailed || state == carillon.StateCanceled || state == carillon.StateSkipped {
 		p.Reason = m.reason
 	}
@@ -235,6 +240,20 @@ func readMessages(d *db.DB, keys []carillon.MessageKey, locked string, into *[]m
 			return err
 		},
 	}
+}
+
+// Clicked records that a recipient first followed a counted link of a message. Its state is the one that it has.
+func Clicked(ctx context.Context, tx *db.Tx, key carillon.MessageKey, at time.Time) error {
+	var found []message
+	if err := tx.Run(ctx, readMessages(tx.DB(), []carillon.MessageKey{key}, "", &found)); err != nil {
+		return fmt.Errorf("read a message: %w", err)
+	}
+	for i := range found {
+		m := &found[i]
+		p := m.payload(m.state(), "")
+		Record(tx, p.event(m.companyID, Notifications, "message.clicked", at))
+	}
+	return nil
 }
 
 // End is the result of an attempt to send a message, as it is written: the rank only rises, and a time is written

@@ -22,7 +22,7 @@ import (
 
 // The topics of a company.
 const (
-	Notifications = "notifications" // notification.accepted, message.sent, .delivered, .read, .failed, .canceled, .skipped
+	Notifications = "notifications" // notification.accepted, message.sent, .delivered, .read, .clicked, .failed, .canceled, .skipped
 	Calls         = "calls"         // call.started, .completed, .failed
 	Templates     = "templates"     // template.approved, .rejected, .paused
 	Conversations = "conversations" // conversation.started, .handoff, .resolved, .reviewed; message.received, feedback.received

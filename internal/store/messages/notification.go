@@ -77,6 +77,8 @@ type Message struct {
 	DeliveredAt time.Time
 	ReadAt      time.Time
 	RepliedAt   time.Time
+	ClickedAt   time.Time // first use of a counted link
+	Clicks      int       // uses of counted links
 	EndedAt     time.Time
 }
 
@@ -96,15 +98,16 @@ func (s *Messages) List(ctx context.Context, seq carillon.Seq, n, limit int) ([]
 
 const messageColumns = `id, number, q, rank, hold <> '', due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
 	COALESCE(detail, ''), COALESCE(started_at, 0), COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0),
-	COALESCE(replied_at, 0), COALESCE(ended_at, 0)`
+	COALESCE(replied_at, 0), COALESCE(ended_at, 0), COALESCE(clicked_at, 0), clicks`
 
 func scanMessage(scan db.Scan) (key carillon.MessageKey, m Message, err error) {
-	var due, started, sent, delivered, read, replied, ended int64
+	var due, started, sent, delivered, read, replied, ended, clicked int64
 	err = scan(&key, &m.Number, &m.Q, &m.Rank, &m.Held, &due, &m.Attempts, &m.ProviderID, &m.Reason, &m.Detail,
-		&started, &sent, &delivered, &read, &replied, &ended)
+		&started, &sent, &delivered, &read, &replied, &ended, &clicked, &m.Clicks)
 	m.N = key.N()
 	m.Due, m.StartedAt, m.SentAt = db.Instant(due), db.Instant(started), db.Instant(sent)
 	m.DeliveredAt, m.ReadAt, m.RepliedAt, m.EndedAt = db.Instant(delivered), db.Instant(read), db.Instant(replied), db.Instant(ended)
+	m.ClickedAt = db.Instant(clicked)
 	return key, m, err
 }
 

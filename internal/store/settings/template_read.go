@@ -60,12 +60,21 @@ func scanTemplate(scan db.Scan) (*TemplateRecord, error) {
 	return &r, nil
 }
 
+// scan reads a template, with its counted links marked.
+func (s *Templates) scan(scan db.Scan) (*TemplateRecord, error) {
+	r, err := scanTemplate(scan)
+	if prefix := s.Links(); err == nil && r.Shape != nil && prefix != "" {
+		content.CountClicks(r.Shape, prefix)
+	}
+	return r, err
+}
+
 func (s *Templates) templates(ctx context.Context, query string, args ...any) ([]*TemplateRecord, error) {
-	return db.Collect(ctx, s.d, "templates", scanTemplate, query, args...)
+	return db.Collect(ctx, s.d, "templates", s.scan, query, args...)
 }
 
 func (s *Templates) find(ctx context.Context, query string, args ...any) (*TemplateRecord, error) {
-	return db.Find(ctx, s.d, "template", scanTemplate, query, args...)
+	return db.Find(ctx, s.d, "template", s.scan, query, args...)
 }
 
 // Templates returns a sender's templates of every status, compiled, by name and language, from the cache. They are shared and

@@ -91,7 +91,7 @@ func (c *Counts) targets(n int, before ...any) []any {
 //
 //nolint:gochecknoglobals // a constant text
 var figureColumns = "hour, class, sender, template, language, channel, " +
-	each(names, func(name string) string { return name }) + ", replied"
+	each(names, func(name string) string { return name }) + ", replied, clicked"
 
 // Figures returns the counts of a company by hour and channel, in order and without empty hours, and by common properties
 // of recipients. The rows are added up here: a database would sort them first.
@@ -108,7 +108,8 @@ func (s *Store) Figures(ctx context.Context, companyID string, f Filter) (hours 
 	byHour, byGroup := map[hour]*Hour{}, map[common]*Group{}
 	var at int64
 	var row Group
-	targets := append(row.targets(len(names), &at, &row.Class, &row.SenderUID, &row.Template, &row.Language, &row.Channel), &row.Replied)
+	targets := append(row.targets(len(names), &at, &row.Class, &row.SenderUID, &row.Template, &row.Language, &row.Channel),
+		&row.Replied, &row.Clicked)
 	where, args := f.where(companyID, f.campaign())
 	if err := db.Each(ctx, s.d, func(scan db.Scan) error {
 		if err := scan(targets...); err != nil {
@@ -149,8 +150,9 @@ func (s *Store) Total(ctx context.Context, companyID string, f Filter) (c Counts
 	where, args := f.where(companyID, f.campaign())
 	sum := func(what string) string { return "CAST(COALESCE(SUM(" + what + "), 0) AS BIGINT)" }
 	sums := each(names[:campaignFields], sum) + ", " + sum("CASE WHEN channel = 'voice' THEN delivered END") +
-		", " + sum("replied")
-	err = s.d.Row(ctx, append(c.targets(campaignFields), &c.Answered, &c.Replied), "SELECT "+sums+" FROM stat WHERE "+where, args...)
+		", " + sum("replied") + ", " + sum("clicked")
+	err = s.d.Row(ctx, append(c.targets(campaignFields), &c.Answered, &c.Replied, &c.Clicked),
+		"SELECT "+sums+" FROM stat WHERE "+where, args...)
 	return c, db.Wrap(err, "read counts")
 }
 
@@ -178,7 +180,8 @@ type Cursor struct {
 // campaignColumnsRead are the columns of a campaign in the order of reading.
 //
 //nolint:gochecknoglobals // a constant text
-var campaignColumnsRead = "campaign, name, first_at, at, " + each(campaignNames, func(name string) string { return name }) + ", replied"
+var campaignColumnsRead = "campaign, name, first_at, at, " + each(campaignNames, func(name string) string { return name }) +
+	", replied, clicked"
 
 // Campaigns returns a page of a company's campaigns, last used first, and the cursor of the next page, nil after the
 // last.
@@ -210,7 +213,7 @@ func (s *Store) Campaign(ctx context.Context, companyID, name string) (*Campaign
 
 func scanCampaign(scan db.Scan) (c Campaign, key string, err error) {
 	var first, at int64
-	err = scan(append(c.targets(campaignFields, &key, &c.Name, &first, &at), &c.Answered, &c.Replied)...)
+	err = scan(append(c.targets(campaignFields, &key, &c.Name, &first, &at), &c.Answered, &c.Replied, &c.Clicked)...)
 	c.FirstAt, c.LastAt = db.Instant(first), db.Instant(at)
 	return c, key, err
 }

@@ -60,12 +60,13 @@ type Counts struct {
 	Accepted, Waiting, Sent, Delivered, Read, Failed, Skipped, Canceled int64
 	Answered                                                            int64 // calls in Delivered, which nobody can read
 	Replied                                                             int64 // recipients who wrote back within a week
+	Clicked                                                             int64 // recipients who followed a counted link
 	LateMillis                                                          int64 // total lateness of sent messages: from due to sent
 	Late                                                                [lates]int64
 }
 
-// fields returns the counts in the order of the columns of stat. Answered follows from a row's channel; Replied is not
-// counted by block (Store.Replied).
+// fields returns the counts in the order of the columns of stat. Answered follows from a row's channel; Replied and
+// Clicked are not counted by block (Store.Replied, Store.Clicked).
 func (c *Counts) fields() []*int64 {
 	all := []*int64{&c.Accepted, &c.Waiting, &c.Sent, &c.Delivered, &c.Read, &c.Failed, &c.Skipped, &c.Canceled, &c.LateMillis}
 	for i := range c.Late {
@@ -123,6 +124,7 @@ func (c *Counts) Add(other Counts, sign int64) {
 	c.Canceled += sign * other.Canceled
 	c.Answered += sign * other.Answered
 	c.Replied += sign * other.Replied
+	c.Clicked += sign * other.Clicked
 	c.LateMillis += sign * other.LateMillis
 	for i := range c.Late {
 		c.Late[i] += sign * other.Late[i]

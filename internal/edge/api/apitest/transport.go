@@ -34,7 +34,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	page := slices.Contains([]string{"/", "/panel", "/try"}, r.URL.Path) && strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
 	documentation := r.URL.Path == "/docs" || strings.HasPrefix(r.URL.Path, "/docs/") || r.URL.Path == "/llms.txt"
-	if page || documentation || strings.HasPrefix(r.URL.Path, "/panel/") {
+	if page || documentation || strings.HasPrefix(r.URL.Path, "/l/") || strings.HasPrefix(r.URL.Path, "/panel/") {
 		return res, nil
 	}
 	if err := t.Checker.Check(Exchange{r, sent, res, got}); err != nil {

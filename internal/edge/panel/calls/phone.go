@@ -49,6 +49,7 @@ type Mobile interface {
 type Handset struct {
 	Gate     *member.Gate
 	Store    *store.Store
+	Notify   *notify.Notify
 	Messages Receiver
 	Mobile   Mobile
 }
@@ -206,7 +207,7 @@ func (x Handset) show(r *http.Request, by member.Member) (screen, error) {
 	if err != nil {
 		return screen{}, err
 	}
-	shown, err := notify.ShownTo(r.Context(), x.Store, by.CompanyID, s.UID, h.lines(), handsetNotifications, now)
+	shown, err := x.Notify.ShownTo(r.Context(), by.CompanyID, s.UID, h.lines(), handsetNotifications, now)
 	if err != nil {
 		return screen{}, err
 	}

@@ -43,6 +43,9 @@ var (
 	quotedValue = regexp.MustCompile(`\\\{(\w+)\\\}`)
 )
 
+// ofRecipient is the end of a reason that names one of several recipients.
+var ofRecipient = regexp.MustCompile(`, for contacts\.\d+$`)
+
 var known = sync.OnceValue(func() rules { //nolint:gochecknoglobals // read only
 	var all []struct {
 		Rule    string   `json:"rule"`
@@ -68,6 +71,7 @@ var known = sync.OnceValue(func() rules { //nolint:gochecknoglobals // read only
 // RuleOf returns the rule that a reason expresses, or nil if it is not in the table.
 func RuleOf(reason string) *Rule {
 	x := known()
+	reason = ofRecipient.ReplaceAllString(reason, "")
 	if name := x.exact[reason]; name != "" {
 		return &Rule{Name: name}
 	}

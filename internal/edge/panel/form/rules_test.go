@@ -27,6 +27,7 @@ func TestReasonsNameTheirRules(t *testing.T) {
 		"Must be a whole number from 1 to 5":   {"whole_from_to", map[string]string{"min": "1", "max": "5"}},
 		"Must be one of a, b":                  {"one_of", map[string]string{"values": "a, b"}},
 		"Names the same twice":                 {Name: "unique"},
+		"Names the same twice, for contacts.7": {Name: "unique"},
 		"outside_hours":                        nil,
 		"At most 60 characters, or none":       nil,
 		"Say: At most 60 characters":           nil,

@@ -5,12 +5,14 @@ import (
 	"encoding/csv"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"carillon"
 	"carillon/internal/account/auth"
+	"carillon/internal/base/content"
 	"carillon/internal/base/share"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
@@ -60,6 +62,7 @@ type campaignRow struct {
 	Answered    int64  `json:"answered"` // calls in delivered, which nobody can read
 	Read        int64  `json:"read"`
 	Replied     int64  `json:"replied"` // recipients who wrote back within a week
+	Clicked     int64  `json:"clicked"` // recipients who followed a counted link
 	Failed      int64  `json:"failed"`
 	Skipped     int64  `json:"skipped"`
 	Canceled    int64  `json:"canceled"`
@@ -71,7 +74,7 @@ func campaignRowOf(c *stats.Campaign) campaignRow {
 	unconfirmed := max(0, c.Accepted-c.Waiting-c.Delivered-c.Failed-c.Skipped-c.Canceled)
 	return campaignRow{
 		c.Name, carillon.FormatTime(c.FirstAt), carillon.FormatTime(c.LastAt), c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Answered,
-		c.Read, c.Replied, c.Failed, c.Skipped, c.Canceled, unconfirmed, "",
+		c.Read, c.Replied, c.Clicked, c.Failed, c.Skipped, c.Canceled, unconfirmed, "",
 	}
 }
 
@@ -140,6 +143,7 @@ type campaignShown struct {
 	campaignRow
 	AsOf      string `json:"as_of"`
 	Messages  Counts `json:"messages"`
+	Links     bool   `json:"counts_clicks"` // a template of its messages has counted links, or somebody followed one
 	Calls     Counts `json:"calls"`
 	Completed int64  `json:"completed"` // calls
 }
@@ -168,6 +172,9 @@ func (x Campaigns) one(r *http.Request, by member.Member) (campaignShown, error)
 		}
 		*to = CountsOf(&total)
 	}
+	if shown.Links, err = x.countsClicks(r.Context(), by.CompanyID, name); err != nil {
+		return campaignShown{}, err
+	}
 	hours, err := x.Store.Stats.Calls(r.Context(), by.CompanyID, stats.CallFilter{Campaign: &name})
 	if err != nil {
 		return campaignShown{}, err
@@ -178,6 +185,29 @@ func (x Campaigns) one(r *http.Request, by member.Member) (campaignShown, error)
 	asOf, err := x.Store.Stats.AsOf(r.Context(), time.Now())
 	shown.AsOf = carillon.FormatTime(asOf)
 	return shown, err
+}
+
+// countsClicks reports whether a current template of a campaign's messages has counted links, or a recipient followed one.
+func (x Campaigns) countsClicks(ctx context.Context, companyID, campaign string) (bool, error) {
+	_, groups, err := x.Store.Stats.Figures(ctx, companyID, stats.Filter{Campaign: &campaign, Channel: carillon.Messaging})
+	if err != nil {
+		return false, err
+	}
+	for _, g := range groups {
+		if g.Clicked > 0 {
+			return true, nil
+		}
+		all, err := x.Store.Templates.Templates(ctx, g.SenderUID)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(all, func(t *carillon.Template) bool {
+			return t.Name == g.Template && t.Language == g.Language && content.Counted(t.Shape)
+		}) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // walk starts an iteration over the recipients of the query's campaign.
@@ -271,7 +301,7 @@ func (x Campaigns) export(w http.ResponseWriter, r *http.Request, by member.Memb
 	// errors of Write are reported by Error
 	_ = out.Write([]string{
 		"number", "state", "reason", "detail", "attempts", "accepted_at", "sent_at", "delivered_at", "read_at", "ended_at",
-		"message_id", "user_id",
+		"message_id", "user_id", "clicked_at",
 	})
 	for len(some) > 0 {
 		for i := range some {
@@ -279,7 +309,7 @@ func (x Campaigns) export(w http.ResponseWriter, r *http.Request, by member.Memb
 				_ = out.Write([]string{
 					c.Number, string(c.State), string(c.Reason), httpio.Cell(c.Detail), strconv.Itoa(c.Attempts), c.CreatedAt, c.SentAt,
 					c.DeliveredAt, c.ReadAt, c.EndedAt,
-					c.NotificationID + "." + strconv.Itoa(c.N), c.UserID,
+					c.NotificationID + "." + strconv.Itoa(c.N), c.UserID, c.ClickedAt,
 				})
 			}
 		}

@@ -42,6 +42,7 @@ type Counts struct {
 	Answered  int64     `json:"answered"` // calls in delivered, which nobody can read
 	Read      int64     `json:"read"`
 	Replied   int64     `json:"replied"` // recipients who wrote back within a week
+	Clicked   int64     `json:"clicked"` // recipients who followed a counted link
 	Failed    int64     `json:"failed"`
 	Skipped   int64     `json:"skipped"`
 	Canceled  int64     `json:"canceled"`
@@ -58,7 +59,9 @@ type lateness struct {
 }
 
 func CountsOf(c *stats.Counts) Counts {
-	shown := Counts{c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Answered, c.Read, c.Replied, c.Failed, c.Skipped, c.Canceled, nil}
+	shown := Counts{
+		c.Accepted, c.Waiting, c.Sent, c.Delivered, c.Answered, c.Read, c.Replied, c.Clicked, c.Failed, c.Skipped, c.Canceled, nil,
+	}
 	if n := c.Timed(); n > 0 {
 		shown.Lateness = &lateness{
 			n, c.LateMillis / n, c.Lateness(0.5).Milliseconds(), c.Lateness(0.95).Milliseconds(), c.Lateness(0.99).Milliseconds(),

@@ -10,15 +10,18 @@ const figures: Figures = {
   answered: 30,
   read: 25,
   replied: 10,
+  clicked: 5,
   failed: 8,
   skipped: 2,
   canceled: 1,
 };
 const shares = (f: Figures) =>
-  (["waiting", "sent", "unconfirmed", "delivered", "read", "replied", "failed", "left_out"] as Rated[]).map((name) => {
-    const { part, whole } = rateOf(name, f);
-    return `${name} ${part}/${whole}`;
-  });
+  (["waiting", "sent", "unconfirmed", "delivered", "read", "replied", "clicked", "failed", "left_out"] as Rated[]).map(
+    (name) => {
+      const { part, whole } = rateOf(name, f);
+      return `${name} ${part}/${whole}`;
+    },
+  );
 
 it("has one whole for each rate, and calls are never read", () => {
   expect(shares(figures)).toEqual([
@@ -28,6 +31,7 @@ it("has one whole for each rate, and calls are never read", () => {
     "delivered 80/90",
     "read 25/50",
     "replied 10/50",
+    "clicked 5/50",
     "failed 8/100",
     "left_out 3/100",
   ]);

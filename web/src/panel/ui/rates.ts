@@ -1,6 +1,6 @@
 // Rates of recipients, defined once: docs/concepts.md has the same definitions.
 
-/** Figures are numbers of recipients; sent, delivered and read include those that came further. answered are the calls in delivered, replied those who wrote back. */
+/** Figures are numbers of recipients; sent, delivered and read include those that came further. answered are the calls in delivered, replied those who wrote back, clicked those who followed a counted link. */
 export interface Figures {
   accepted: number;
   waiting: number;
@@ -9,12 +9,14 @@ export interface Figures {
   answered: number;
   read: number;
   replied: number;
+  clicked: number;
   failed: number;
   skipped: number;
   canceled: number;
 }
 
-export type Rated = "waiting" | "sent" | "unconfirmed" | "delivered" | "read" | "replied" | "failed" | "left_out";
+export type Rated =
+  "waiting" | "sent" | "unconfirmed" | "delivered" | "read" | "replied" | "clicked" | "failed" | "left_out";
 export type Whole = "accepted" | "sent" | "readable";
 
 /** of is what each rate is a share of. Nobody can read a call: those that were answered are not readable. */
@@ -25,6 +27,7 @@ export const of: Record<Rated, Whole> = {
   delivered: "sent",
   read: "readable",
   replied: "readable",
+  clicked: "readable",
   failed: "accepted",
   left_out: "accepted",
 };
@@ -45,6 +48,7 @@ export function rateOf(name: Rated, f: Figures): Rate {
     delivered: f.delivered,
     read: f.read,
     replied: f.replied,
+    clicked: f.clicked,
     failed: f.failed,
     left_out: f.skipped + f.canceled,
   };

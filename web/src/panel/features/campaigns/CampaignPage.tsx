@@ -119,7 +119,7 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
       }
     >
       <div className="campaigns-funnels">
-        {(c.messages?.accepted ?? 0) > 0 && <Funnel figures={c.messages!} />}
+        {(c.messages?.accepted ?? 0) > 0 && <Funnel figures={c.messages!} clicks={c.counts_clicks} />}
         {(c.calls?.accepted ?? 0) > 0 && <Funnel figures={c.calls!} completed={c.completed ?? 0} />}
       </div>
       {rest.length > 0 && (

@@ -4,8 +4,8 @@ import { useRate } from "../../ui/Rate";
 import { rateOf, type Figures, type Rated } from "../../ui/rates";
 import { texts } from "./texts";
 
-/** Funnel is how far recipients came, each step with its share. completed are the calls that came to their end; undefined for messages. */
-export function Funnel({ figures, completed }: { figures: Figures; completed?: number }) {
+/** Funnel is how far recipients came, each step with its share. completed are the calls that came to their end; undefined for messages. clicks: those of a counted link are among the steps. */
+export function Funnel({ figures, completed, clicks }: { figures: Figures; completed?: number; clicks?: boolean }) {
   const t = useTexts(texts);
   const language = useLanguage();
   const rate = useRate();
@@ -23,6 +23,7 @@ export function Funnel({ figures, completed }: { figures: Figures; completed?: n
         ["delivered", t.delivered],
         ["read", t.read],
         ["replied", t.replied],
+        ...(clicks ? ([["clicked", t.clicked]] as [Rated, string][]) : []),
       ];
   const ofAnswered = (part: number) => {
     if (figures.delivered <= 0) return { of: "", words: "" };
@@ -39,7 +40,7 @@ export function Funnel({ figures, completed }: { figures: Figures; completed?: n
           const { of, words } =
             name === "completed" ? ofAnswered(part) : name ? rate(name, figures) : { of: "", words: "" };
           return (
-            <li key={label} title={name === "replied" ? t.repliedHelp : undefined}>
+            <li key={label} title={name === "replied" ? t.repliedHelp : name === "clicked" ? t.clickedHelp : undefined}>
               <span className="campaigns-step">
                 <b>{label}</b>
                 <span>{number(part, language)}</span>

@@ -60,6 +60,13 @@ export function stepsOf(
   add("sent", { text: p.sent, tone: r.state === "sent" ? "accent" : undefined });
   add("delivered", { text: p.delivered, tone: "ok" });
   add("read", { text: p.read, tone: "ok" });
+  if (r.clicked_at)
+    steps.push({
+      at: r.clicked_at,
+      text: p.clicked,
+      more: (r.clicks ?? 0) > 1 ? fill(p.clicksN, { n: new Intl.NumberFormat(language).format(r.clicks!) }) : undefined,
+      tone: "ok",
+    });
   add("failed", { text: p.failed, tone: "danger" });
   if (r.state === "skipped") steps.push({ at: at("skipped") ?? n.created_at, text: p.skipped, tone: "warn" });
   add("canceled", { text: p.canceled });

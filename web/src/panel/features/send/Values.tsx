@@ -71,8 +71,8 @@ export function Values({
           label={f.label}
           error={faults[f.key]}
           maxLength={4096}
-          inputMode={f.part === "media" ? "url" : undefined}
-          placeholder={f.part === "media" ? "https://…" : f.sample}
+          inputMode={f.part === "media" || f.counted ? "url" : undefined}
+          placeholder={f.part === "media" || f.counted ? "https://…" : f.sample}
           inputWrapperOrder={["label", "description", "error", "input"]}
           onFocus={() => (last.current = f.key)}
           description={f.part === "products" ? t.productsHelp : undefined}

@@ -25,7 +25,7 @@ export function fieldsOf(t: Record<string, string>, components: TemplateComponen
     const here =
       p.card === undefined ? components : (partOf(components, "CAROUSEL")?.cards?.[p.card]?.components ?? []);
     const button = partOf(here, "BUTTONS")?.buttons?.[p.n]?.text ?? "";
-    const sample = p.part === "media" ? "" : (samples[p.key] ?? "");
+    const sample = p.part === "media" || p.counted ? "" : (samples[p.key] ?? "");
     let label = nameOf(t, p, button, sample);
     if (p.card !== undefined) label = fill(t.onCard!, { n: p.card + 1, label });
     if (p.optional) label = fill(t.optional!, { label });
@@ -43,7 +43,7 @@ function nameOf(t: Record<string, string>, p: Place, button: string, sample: str
     case "header":
       return fill(t.headerValue!, { name });
     case "button":
-      return fill(t.buttonValue!, { text: button });
+      return fill(p.counted ? t.countedValue! : t.buttonValue!, { text: button });
     case "location":
       return (p.name === "name" ? t.placeName : t[p.name]) ?? p.name;
     case "product":

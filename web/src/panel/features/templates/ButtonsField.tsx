@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, TextInput, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Checkbox, Menu, TextInput, Tooltip } from "@mantine/core";
 import {
   IconAddressBook,
   IconArrowBackUp,
@@ -20,6 +20,7 @@ import { fill, useTexts } from "../../i18n";
 import { Counter } from "./Counter";
 import { editorTexts } from "./texts";
 import { labels, newButton, type ButtonKind, type FormButton } from "./form";
+import { countedUrl, isCounted, mayCount } from "./links";
 import { limits } from "./rules";
 import { markersOf } from "./variables";
 
@@ -33,6 +34,8 @@ interface Props {
   /** only are the kinds that may be here, and most how many; by default all. */
   only?: ButtonKind[];
   most?: number;
+  /** provider is the sender's, if it is known. */
+  provider?: string;
 }
 
 const kinds: Record<ButtonKind, typeof IconPhone> = {
@@ -58,6 +61,7 @@ export function ButtonsField({
   at: place = "buttons",
   only = all,
   most = limits.buttons,
+  provider,
 }: Props) {
   const t = useTexts(editorTexts);
   const box = useRef<HTMLDivElement>(null);
@@ -150,7 +154,7 @@ export function ButtonsField({
               rightSectionWidth={64}
               rightSectionPointerEvents="none"
             />
-            {b.type === "URL" && (
+            {b.type === "URL" && !isCounted(b.url) && (
               <TextInput
                 label={t.url}
                 description={t.urlHelp}
@@ -164,12 +168,24 @@ export function ButtonsField({
                 onChange={(e) => set(i, { url: e.currentTarget.value })}
               />
             )}
-            {b.type === "URL" && markersOf(b.url).length > 0 && (
+            {b.type === "URL" && !isCounted(b.url) && markersOf(b.url).length > 0 && (
               <TextInput
                 label={fill(t.sampleOf, { name: `{{${markersOf(b.url)[0]}}}` })}
                 value={b.sample}
                 maxLength={500}
                 onChange={(e) => set(i, { sample: e.currentTarget.value })}
+              />
+            )}
+            {b.type === "URL" && (
+              <Checkbox
+                label={t.countClicks}
+                description={
+                  isCounted(b.url) || mayCount(provider) ? fill(t.countClicksHelp, { url: countedUrl }) : t.countNoHttps
+                }
+                checked={isCounted(b.url)}
+                disabled={!isCounted(b.url) && !mayCount(provider)}
+                error={isCounted(b.url) && error(at + "url")}
+                onChange={(e) => set(i, { url: e.currentTarget.checked ? countedUrl : "", sample: "" })}
               />
             )}
             {b.type === "COPY_CODE" && (
@@ -243,7 +259,7 @@ function inputsBefore(buttons: FormButton[], at: number): number {
       (n, b) =>
         n +
         1 +
-        (b.type === "URL" ? 1 + Math.min(markersOf(b.url).length, 1) : 0) +
+        (b.type === "URL" ? (isCounted(b.url) ? 1 : 2 + Math.min(markersOf(b.url).length, 1)) : 0) +
         (["PHONE_NUMBER", "COPY_CODE", "FLOW"].includes(b.type) ? 1 : 0),
       0,
     );

@@ -190,7 +190,13 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
         rightSectionWidth={64}
         rightSectionPointerEvents="none"
       />
-      <ButtonsField buttons={form.buttons} change={(buttons) => set({ buttons })} error={error} left={leave} />
+      <ButtonsField
+        buttons={form.buttons}
+        change={(buttons) => set({ buttons })}
+        error={error}
+        left={leave}
+        provider={provider}
+      />
       {advice(form).includes("twins") && <p className="templates-advice small">{t.twins}</p>}
       <ExtrasField form={form} set={set} error={error} left={leave} handle={provider === "whatsapp"} />
     </>

@@ -163,6 +163,7 @@ function Cards({ form, set, error, left, handle }: Props) {
             change={(buttons) => change(i, buttons)}
             error={error}
             left={left}
+            provider={handle ? "whatsapp" : undefined}
             at={`cards.${i}.buttons`}
             only={form.cardHeader === "PRODUCT" ? ["SPM", "URL"] : ["QUICK_REPLY", "URL", "PHONE_NUMBER"]}
             most={form.cardHeader === "PRODUCT" ? 1 : limits.cardButtons}

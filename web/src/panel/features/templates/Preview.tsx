@@ -24,6 +24,7 @@ import {
 import { Fragment, type ReactNode } from "react";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import type { TemplateButton, TemplateComponent } from "./types";
+import { isCounted } from "./links";
 import { piecesOf, type Piece } from "./markup";
 import { previewTexts } from "./texts";
 import { copiesCode, filledIn, markersOf, partOf } from "./variables";
@@ -344,7 +345,8 @@ function Button({ button: b, suffix, sample }: { button: TemplateButton; suffix?
   const t = useTexts(previewTexts);
   const otp = copiesCode(b);
   const variable = otp ? undefined : markersOf(b.url ?? "")[0];
-  const url = filledIn(b.url ?? "", (_, whole) => suffix?.trim() || whole);
+  const given = suffix?.trim();
+  const url = isCounted(b.url) && given ? given : filledIn(b.url ?? "", (_, whole) => given || whole);
   const Icon = buttonIcons[otp ? "OTP" : b.type] ?? IconArrowBackUp;
   const about = otp
     ? t.copies
@@ -366,7 +368,7 @@ function Button({ button: b, suffix, sample }: { button: TemplateButton; suffix?
     <span className="preview-button" title={about}>
       <Icon size={16} stroke={1.8} aria-hidden="true" />
       <span dir="auto">{text}</span>
-      {variable && !suffix?.trim() && (sample ? <Sample text={sample} /> : <Chip name={variable} />)}
+      {variable && !given && (sample ? <Sample text={sample} /> : <Chip name={variable} />)}
     </span>
   );
 }

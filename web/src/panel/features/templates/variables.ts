@@ -1,4 +1,5 @@
 // The values that a template takes, and their keys in a request, such as header_text_0, header_image, body_text_N and button_url_N.
+import { isCounted } from "./links";
 import type { TemplateButton, TemplateComponent } from "./types";
 
 const marker = /\{\{\s*([^{}]+?)\s*\}\}/g;
@@ -14,6 +15,8 @@ export interface Place {
   /** card is the position of the card that the place is on. */
   card?: number;
   optional?: boolean;
+  /** counted: the value is the address that a counted link leads to. */
+  counted?: boolean;
 }
 
 /** markersOf are the names of the variables of a text: numbers by their value, names in the order in which they appear. */
@@ -87,7 +90,13 @@ function buttonPlaces(b: TemplateButton, n: number): Place[] {
   }
   return markersOf(b.url ?? "")
     .slice(0, 1)
-    .map((name) => ({ key: "button_url_" + n, name, part: "button", n }));
+    .map((name) => ({
+      key: "button_url_" + n,
+      name,
+      part: "button",
+      n,
+      ...(isCounted(b.url) ? { counted: true } : {}),
+    }));
 }
 
 /** filledIn replaces the variables of a text. */

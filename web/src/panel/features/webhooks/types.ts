@@ -19,6 +19,7 @@ export const groups = [
       "message.sent",
       "message.delivered",
       "message.read",
+      "message.clicked",
       "message.failed",
       "message.canceled",
       "message.skipped",

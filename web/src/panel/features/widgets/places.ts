@@ -1,7 +1,7 @@
-/** place is an address that the server wrote into the page; the page's own origin where a development server did not. */
+/** place is an address that the server wrote into the page; the page's own origin where a development server did not, and "" without a page. */
 function place(name: string): string {
-  const text = document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "";
-  return /^https?:/.test(text) ? text : location.origin;
+  const text = globalThis.document?.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "";
+  return /^https?:/.test(text) ? text : (globalThis.location?.origin ?? "");
 }
 
 /** base is the address of the public interface, widgets that of the widgets' pages. */

@@ -143,6 +143,10 @@ export const rules = {
   url: "Escriba una dirección web que empiece por https://.",
   url_example: "Escriba una dirección web, por ejemplo https://{example}.",
   url_user: "Elimine el usuario y la contraseña de la dirección.",
+  url_counted: "Los clics en este botón se cuentan: escriba una dirección completa que empiece por https://.",
+  url_spaces: "Elimine los espacios y las barras invertidas de la dirección.",
+  url_no_https:
+    "No se pueden contar los clics: esta instalación no tiene una dirección https pública. Su operador puede configurarla.",
   url_query: "Elimine de la dirección lo que sigue a ? o #.",
   url_fragment: "Elimine de la dirección lo que sigue a #.",
   url_host: "El servidor no puede ser una variable.",

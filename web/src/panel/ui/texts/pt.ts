@@ -143,6 +143,10 @@ export const rules = {
   url: "Digite um endereço que comece com https://.",
   url_example: "Digite um endereço, por exemplo https://{example}.",
   url_user: "Remova o usuário e a senha do endereço.",
+  url_counted: "Os cliques neste botão são contados: informe um endereço completo que comece com https://.",
+  url_spaces: "Remova os espaços e as barras invertidas do endereço.",
+  url_no_https:
+    "Não é possível contar os cliques: esta instalação não tem um endereço https público. O operador pode configurá-lo.",
   url_query: "Remova do endereço o que vem depois de ? ou #.",
   url_fragment: "Remova do endereço o que vem depois de #.",
   url_host: "O servidor não pode ser uma variável.",

@@ -49,6 +49,8 @@ export const texts = {
   accepted: "Accepted",
   replied: "Replied",
   repliedHelp: "Recipients who wrote back within 7 days",
+  clicked: "Clicked",
+  clickedHelp: "Recipients who opened a link whose clicks are counted",
   placed: "Placed",
   dialed: "Dialed",
   answered: "Answered",

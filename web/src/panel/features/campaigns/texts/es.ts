@@ -52,6 +52,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   accepted: "Aceptados",
   replied: "Respondidos",
   repliedHelp: "Destinatarios que respondieron en un plazo de 7 días",
+  clicked: "Con clic",
+  clickedHelp: "Destinatarios que abrieron un enlace cuyos clics se cuentan",
   placed: "Iniciadas",
   dialed: "Marcadas",
   answered: "Atendidas",

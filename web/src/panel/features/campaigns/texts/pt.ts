@@ -51,6 +51,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   accepted: "Aceitas",
   replied: "Respondidas",
   repliedHelp: "Destinatários que responderam em até 7 dias",
+  clicked: "Com clique",
+  clickedHelp: "Destinatários que abriram um link cujos cliques são contados",
   placed: "Iniciadas",
   dialed: "Discadas",
   answered: "Atendidas",

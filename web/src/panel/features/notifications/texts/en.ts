@@ -192,6 +192,8 @@ export const pageTexts = {
   unknownOutcome: "No response yet. Waiting for a receipt until {time}; then the sender's policy applies.",
   waitsReceipt: "Waiting for a receipt",
   notRead: "Not read yet. Many people turn read receipts off.",
+  clicked: "Link opened",
+  clicksN: "{n} clicks",
   why: "Reason",
   next: "What to do",
   words: "Provider message",

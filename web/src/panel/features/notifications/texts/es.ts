@@ -192,6 +192,8 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
     "Sin respuesta todavía. Se espera un acuse hasta {time}; después se aplica la política del remitente.",
   waitsReceipt: "Espera un acuse",
   notRead: "Aún no leído. Muchas personas desactivan los acuses de lectura.",
+  clicked: "Enlace abierto",
+  clicksN: "{n} clics",
   why: "Motivo",
   next: "Qué hacer",
   words: "Mensaje del proveedor",

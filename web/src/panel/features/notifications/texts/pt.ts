@@ -192,6 +192,8 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   unknownOutcome: "Ainda sem resposta. Aguardando uma confirmação até {time}; depois vale a política do remetente.",
   waitsReceipt: "Aguardando uma confirmação",
   notRead: "Ainda não lida. Muitas pessoas desativam as confirmações de leitura.",
+  clicked: "Link aberto",
+  clicksN: "{n} cliques",
   why: "Motivo",
   next: "O que fazer",
   words: "Mensagem do provedor",

@@ -32,6 +32,7 @@ export const texts = {
   headerValue: "Header {name}",
   bodyValue: "Variable {name}",
   buttonValue: "Link of “{text}”",
+  countedValue: "Address that “{text}” opens",
   latitude: "Latitude",
   longitude: "Longitude",
   placeName: "Name of the place",

@@ -34,6 +34,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   headerValue: "Encabezado {name}",
   bodyValue: "Variable {name}",
   buttonValue: "Enlace de «{text}»",
+  countedValue: "Dirección que abre «{text}»",
   latitude: "Latitud",
   longitude: "Longitud",
   placeName: "Nombre del lugar",

@@ -34,6 +34,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   headerValue: "Cabeçalho {name}",
   bodyValue: "Variável {name}",
   buttonValue: "Link de “{text}”",
+  countedValue: "Endereço que “{text}” abre",
   latitude: "Latitude",
   longitude: "Longitude",
   placeName: "Nome do local",

@@ -98,6 +98,7 @@ export const formTexts = {
   "message.sent": "Message sent",
   "message.delivered": "Message delivered",
   "message.read": "Message read",
+  "message.clicked": "Link of a message opened for the first time",
   "message.failed": "Message failed, with the reason",
   "message.canceled": "Message canceled before it was sent",
   "message.skipped": "Message skipped, e.g. to an opted-out number",

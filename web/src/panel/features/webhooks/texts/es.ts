@@ -99,6 +99,7 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
   "message.sent": "Mensaje enviado",
   "message.delivered": "Mensaje entregado",
   "message.read": "Mensaje leído",
+  "message.clicked": "Enlace de un mensaje abierto por primera vez",
   "message.failed": "Mensaje fallido, con el motivo",
   "message.canceled": "Mensaje cancelado antes de enviarse",
   "message.skipped": "Mensaje omitido, p. ej. a un número de baja",

@@ -99,6 +99,7 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
   "message.sent": "Mensagem enviada",
   "message.delivered": "Mensagem entregue",
   "message.read": "Mensagem lida",
+  "message.clicked": "Link de uma mensagem aberto pela primeira vez",
   "message.failed": "Mensagem com falha, com o motivo",
   "message.canceled": "Mensagem cancelada antes do envio",
   "message.skipped": "Mensagem ignorada, p. ex. para um número descadastrado",
