@@ -141,11 +141,10 @@ test("each step and refusal of a sign-up has a text in every language", async ()
 });
 
 test("only messages of Facebook's dialog are read", () => {
-  const finish = (event: string, data: object = { waba_id: "2000001", phone_number_id: "1000001", business_id: "3" }) => ({
-    type: "WA_EMBEDDED_SIGNUP",
-    event,
-    data,
-  });
+  const finish = (
+    event: string,
+    data: object = { waba_id: "2000001", phone_number_id: "1000001", business_id: "3" },
+  ) => ({ type: "WA_EMBEDDED_SIGNUP", event, data });
   const origin = "https://www.facebook.com";
   const finished = { kind: "finished", account: "2000001", number: "1000001" };
   for (const from of ["https://facebook.com", "https://business.facebook.com", origin])
@@ -168,6 +167,14 @@ test("only messages of Facebook's dialog are read", () => {
   expect(told({ origin, data: finish("FINISH_ONLY_WABA", { waba_id: "2000001" }) })).toEqual({ kind: "numberMissing" });
   expect(told({ origin, data: finish("CANCEL", { current_step: "PHONE" }) })).toEqual({ kind: "canceled" });
   expect(told({ origin, data: finish("CANCEL", { error_message: "No" }) })).toEqual({ kind: "failed", text: "No" });
-  for (const data of ["cb=f1&domain=x", "{", null, 7, { type: "other" }, finish("LATER"), finish("FINISH", { waba_id: "x" })])
+  for (const data of [
+    "cb=f1&domain=x",
+    "{",
+    null,
+    7,
+    { type: "other" },
+    finish("LATER"),
+    finish("FINISH", { waba_id: "x" }),
+  ])
     expect(told({ origin, data })).toBeUndefined();
 });

@@ -202,7 +202,8 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
         <div className="templates-kept">
           <Note tone={before.mark !== (version?.version ?? "") ? "warn" : undefined}>
             <p>
-              {t.keptText} (<Ago at={before.at} />). {before.mark !== (version?.version ?? "") && t.keptOld}{" "}
+              {t.keptText} (<Ago at={before.at} />
+              ). {before.mark !== (version?.version ?? "") && t.keptOld}{" "}
               <button type="button" className="templates-link-button" onClick={startOver}>
                 {t.startOver}
               </button>

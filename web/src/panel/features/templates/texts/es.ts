@@ -177,7 +177,8 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   headerHelp: "Puede llevar una variable",
   mediaHelp: "El archivo se elige al enviar.",
   handle: "Archivo de ejemplo",
-  handleHelp: "Para la revisión de WhatsApp: la dirección https de un archivo JPEG, PNG, MP4 o PDF de hasta 16 MB, o un identificador",
+  handleHelp:
+    "Para la revisión de WhatsApp: la dirección https de un archivo JPEG, PNG, MP4 o PDF de hasta 16 MB, o un identificador",
   body: "Texto",
   bodyPlaceholder: "Hola {{1}}, …",
   tools: "Formato",

@@ -177,7 +177,8 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   headerHelp: "Pode ter uma variável",
   mediaHelp: "O arquivo é escolhido no envio.",
   handle: "Arquivo de exemplo",
-  handleHelp: "Para a análise do WhatsApp: o endereço https de um arquivo JPEG, PNG, MP4 ou PDF de até 16 MB, ou um identificador",
+  handleHelp:
+    "Para a análise do WhatsApp: o endereço https de um arquivo JPEG, PNG, MP4 ou PDF de até 16 MB, ou um identificador",
   body: "Texto",
   bodyPlaceholder: "Olá {{1}}, …",
   tools: "Formato",
