@@ -68,12 +68,24 @@ func (s *Store) PutPrices(ctx context.Context, companyID string, all []Price) er
 		if err := rows.Write(ctx, tx); err != nil {
 			return err
 		}
-		return audit.Record(ctx, tx, time.Now(), audit.Entry{
-			CompanyID: companyID, Kind: audit.Prices, ID: companyID, Action: audit.Changed,
-			Before: pricesDoc(before), After: pricesDoc(all),
-		})
+		return recordPrices(ctx, tx, companyID, before, all)
 	})
 	return db.Wrap(err, "store prices")
+}
+
+// recordPrices records a change of prices.
+func recordPrices(ctx context.Context, tx *db.Tx, companyID string, before, after []Price) error {
+	if len(before) == 0 && len(after) == 0 {
+		return nil
+	}
+	e := audit.Entry{CompanyID: companyID, Kind: audit.Prices, ID: companyID, Action: audit.Changed}
+	if len(before) > 0 {
+		e.Before = pricesDoc(before)
+	}
+	if len(after) > 0 {
+		e.After = pricesDoc(after)
+	}
+	return audit.Record(ctx, tx, time.Now(), e)
 }
 
 // pricesDoc returns the recorded form of prices: each by its category and calling code.

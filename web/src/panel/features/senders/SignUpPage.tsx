@@ -10,6 +10,9 @@ import { Needs } from "../../shell/states";
 import { English } from "../../ui/English";
 import { Card, Failed, Note, Page, Rows } from "../../ui/parts";
 import { requestOf, why } from "../../ui/problem";
+import { shared } from "../../ui/texts";
+import { base } from "../widgets/places";
+import { reachable } from "./reachable";
 import { leave, loadSDK, signIn, type Outcome } from "./signup";
 import { signUpTexts, texts } from "./texts";
 import type { SignUpDialog } from "./types";
@@ -50,6 +53,8 @@ function SignUp() {
 
 function Dialog({ dialog }: { dialog: SignUpDialog }) {
   const t = useTexts(signUpTexts);
+  const l = useTexts(texts);
+  const s = useTexts(shared);
   const language = useLanguage();
   const navigate = useNavigate();
   const { signUp } = useSenderChanges();
@@ -89,6 +94,11 @@ function Dialog({ dialog }: { dialog: SignUpDialog }) {
     <Card label={t.title}>
       <div className="stack">
         <p className="flat">{t.about}</p>
+        {!reachable(base) && (
+          <Note tone="warn">
+            <p>{l.privateBase}</p>
+          </Note>
+        )}
         <Radio.Group label={t.kind} value={kind} onChange={(to) => setKind(to)}>
           <div className="stack" style={{ gap: 12, marginTop: 8 }}>
             <Radio value="own" label={t.own} description={t.ownHelp} disabled={Boolean(step)} />
@@ -109,6 +119,11 @@ function Dialog({ dialog }: { dialog: SignUpDialog }) {
           >
             {t.go}
           </Button>
+          {step === "open" && (
+            <Button variant="default" ml={8} onClick={() => location.reload()}>
+              {s.cancel}
+            </Button>
+          )}
         </div>
         <p className="small muted flat" id="sign-up-step" role="status">
           {step ? t[step] : t.loads}

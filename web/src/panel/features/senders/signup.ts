@@ -5,7 +5,7 @@ import type { Language } from "../../i18n";
 export interface Facebook {
   init: (options: { appId: string; version: string; cookie: boolean; xfbml: boolean }) => void;
   login: (
-    done: (response: { authResponse?: { code?: string } | null }) => void,
+    done: (response?: { authResponse?: { code?: string } | null }) => void,
     options: {
       config_id: string;
       response_type: "code";
@@ -120,7 +120,7 @@ export function signIn(facebook: Facebook, config: string, coexistence: boolean)
     window.addEventListener("message", hear);
     facebook.login(
       (r) => {
-        code = r.authResponse?.code ?? "";
+        code = r?.authResponse?.code ?? "";
         settle();
       },
       {
