@@ -516,7 +516,7 @@ func (x Handset) readInbound(o *jsonbody.Object, h *holder) (*provider.Inbound, 
 			return nil, carillon.Invalid("file", "Must be a file that phones of the sandbox send")
 		}
 		in.File = &f
-	case sharedNumber:
+	case ownContact:
 		in.Kind, in.Shared = provider.InboundText, cmp.Or(h.number, fictitious(h.username))
 		in.Text = in.Shared
 		in.Cards = []provider.Card{{Name: in.Name, Numbers: []string{in.Shared}}}
@@ -526,8 +526,8 @@ func (x Handset) readInbound(o *jsonbody.Object, h *holder) (*provider.Inbound, 
 	return in, err
 }
 
-// sharedNumber is the kind of a message by which the owner of a phone shares their number.
-const sharedNumber = provider.InboundKind("contact")
+// ownContact is the kind of a message by which the owner of a phone shares their number.
+const ownContact = provider.InboundKind("contact")
 
 // fictitious returns the number of a person with a username: one of those reserved for fiction in North America.
 func fictitious(username string) string {
