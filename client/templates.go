@@ -23,6 +23,8 @@ type Template struct {
 	Components      []Component `json:"components"`
 	ParameterFormat string      `json:"parameter_format"` // POSITIONAL or NAMED
 	Reason          string      `json:"reason"`           // reason of a rejection or pause
+	// SendTTL is the time in seconds after which the channel drops an undelivered message: -1 means 30 days, 0 the channel's default.
+	SendTTL int `json:"message_send_ttl_seconds"`
 }
 
 // Component is a part of a template.

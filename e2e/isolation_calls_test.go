@@ -421,6 +421,8 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["GET /panel/v1/senders/{id}/state"] = panel(call{})
 	all["POST /panel/v1/senders/{id}/register"] = withBody(`{"pin":"123456"}`, panel(call{}))
 	all["PUT /panel/v1/senders/{id}/pin"] = withBody(`{"pin":"123456"}`, panel(call{}))
+	all["GET /panel/v1/sender-sign-up"] = panel(call{kind: own})
+	all["POST /panel/v1/sender-sign-up"] = withBody(`{"authorization_code":"AQ","waba_id":"2000001"}`, panel(call{kind: own}))
 	all["POST /panel/v1/senders/{id}/history"] = withBody(`{}`, panel(call{}))
 	all["POST /panel/v1/senders/check"] = withBody(`{"number":"15555550100","channel":"messaging","provider":"whatsapp"}`,
 		panel(call{kind: plain}))

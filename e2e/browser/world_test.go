@@ -37,6 +37,7 @@ type world struct {
 
 	answers    chan struct{}       // each value makes the trunk answer a call
 	embeddings *meaningtest.Server // nil until it is asked for
+	dialog     *graphtest.Server   // of signUp
 }
 
 func newWorld(t *testing.T) *world {
@@ -52,6 +53,8 @@ func newWorld(t *testing.T) *world {
 	mux.HandleFunc("POST /trunk", w.serve(w.trunk))
 	mux.HandleFunc("POST /answer", w.serve(w.answer))
 	mux.HandleFunc("POST /graph", w.serve(w.graph))
+	mux.HandleFunc("POST /signup", w.serve(w.signUp))
+	mux.HandleFunc("POST /code", w.serve(w.code))
 	mux.HandleFunc("POST /embeddings", w.serve(w.embed))
 	mux.HandleFunc("POST /embeddings/status", w.serve(w.embedStatus))
 	server := httptest.NewServer(mux)
@@ -211,6 +214,31 @@ func (w *world) graph(*http.Request) any {
 	return g.URL()
 }
 
+// signUp starts a program with an application at a stand-in for the Cloud API, which has an unregistered number, and returns its
+// ready file.
+func (w *world) signUp(*http.Request) any {
+	g, err := graphtest.New(graphtest.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = g.Close() })
+	g.ChangeAccount(func(a *graphtest.Account) { a.Platform = "NOT_APPLICABLE" })
+	w.dialog = g
+	return startWith(w.t, app.Options{GraphURL: g.URL()}, map[string][]string{
+		"demo": {"true"}, "media-allow-private": {"127.0.0.1/32"},
+		"meta-app-id": {g.Account().AppID}, "meta-app-secret": {"provider-app-secret"}, "meta-config-id": {"4000001"},
+	}).Ready
+}
+
+// code returns a code of the sign-up dialog; with ?late an expired one.
+func (w *world) code(r *http.Request) any {
+	code := w.dialog.Code()
+	if r.URL.Query().Has("late") {
+		w.dialog.ChangeAccount(func(a *graphtest.Account) { a.Codes[len(a.Codes)-1].At = time.Now().Add(-time.Minute) })
+	}
+	return code
+}
+
 // embed starts a stand-in for an embeddings server that runs until the test ends, with the model words-1 and the key sk-1, and
 // returns its address.
 func (w *world) embed(*http.Request) any {
@@ -239,9 +267,14 @@ func (w *world) embedStatus(r *http.Request) any {
 // start runs the program with these settings until the test ends. The widgets' pages are on a separate site.
 func start(t *testing.T, settings map[string][]string) *instance.Instance {
 	t.Helper()
+	return startWith(t, app.Options{}, settings)
+}
+
+func startWith(t *testing.T, o app.Options, settings map[string][]string) *instance.Instance {
+	t.Helper()
 	addr := instance.FreeAddress(t)
 	_, port, _ := strings.Cut(addr, ":")
-	return instance.Start(t, app.Options{}, map[string][]string{
+	return instance.Start(t, o, map[string][]string{
 		"addr": {addr}, "base-url": {"http://panel.localhost:" + port}, "widget-url": {"http://widget.localhost:" + port},
 	}, settings)
 }

@@ -35,6 +35,8 @@ type Options struct {
 	// For limits per processor, if it differs from the number of threads (docs/adr/0019); default GOMAXPROCS.
 	Processors int
 
+	GraphURL string // of the Cloud API at a sign-up, in tests; default Meta's
+
 	Now  func() time.Time                // clock, used only for request rates; default time.Now
 	Wrap func(http.Handler) http.Handler // around all public requests, in tests
 }

@@ -1,12 +1,15 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/netip"
 	"slices"
 
 	"carillon"
+	"carillon/internal/base/config"
+	"carillon/internal/base/provider"
 	"carillon/internal/call/sip"
 	"carillon/internal/edge/api"
 	"carillon/internal/edge/panel/channels"
@@ -31,17 +34,33 @@ func panelProviders(cloud *whatsapp.Client, trunks []netip.Prefix) map[string]ch
 		"whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(),
 			Inspect: cloud.Check, Subscribe: cloud.Subscribe, Explain: whatsapp.Explain,
-			Register: cloud.Register, SetPIN: cloud.SetPIN, AskHistory: cloud.AskHistory,
+			Register: cloud.Register, SetPIN: cloud.SetPIN, AskHistory: cloud.AskHistory, Redirect: cloud.Redirect,
 			Away: &channels.Away{
-				Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: cloud.Admit,
+				Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secrets: []string{"access_token", "app_secret"},
+				Admit: cloud.Admit,
 			},
 		},
 		"sandbox": {},
 		"sip": {
 			Check: sip.CheckSettings, Shown: sip.ShownSettings(),
 			Away: &channels.Away{
-				Setting: "trunk", Mark: "public", Secret: "password", Admit: sip.AdmitSettings(trunks), Claim: "claimed", Meets: sip.Meet,
+				Setting: "trunk", Mark: "public", Secrets: []string{"password"}, Admit: sip.AdmitSettings(trunks), Claim: "claimed",
+				Meets: sip.Meet,
 			},
+		},
+	}
+}
+
+// signUp returns the sign-up by the operator's application at the channel; nil without one.
+func signUp(c *config.Config, cloud *whatsapp.Client, base string) *channels.SignUp {
+	if c.MetaAppID == "" {
+		return nil
+	}
+	app := whatsapp.App{ID: c.MetaAppID, Secret: c.MetaAppSecret.Reveal(), ConfigID: c.MetaConfigID, BaseURL: base}
+	return &channels.SignUp{
+		Provider: "whatsapp", AppID: app.ID, ConfigID: app.ConfigID, Version: whatsapp.DefaultVersion,
+		Exchange: func(ctx context.Context, g provider.Grant) (provider.Granted, error) {
+			return cloud.SignUp(ctx, app, g)
 		},
 	}
 }

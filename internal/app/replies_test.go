@@ -107,12 +107,15 @@ func startPerson(t *testing.T, engine, setUp string) *person {
 	cfg := config.Config{
 		Addr: "127.0.0.1:0", Data: dir, Provision: []string{file}, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute,
 		MediaAllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		MetaAppID:         "3000001", MetaAppSecret: "provider-app-secret", MetaConfigID: "4000001",
 	}
 	if engine == "postgres" {
 		cfg.DatabaseURL, cfg.MasterKeyFile = config.Secret(storetest.PatientPostgres(t)), storetest.MasterKey(t)
 	}
 	log := &quiet{}
-	a, err := app.New(cfg, app.Options{Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	a, err := app.New(cfg, app.Options{
+		Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})), GraphURL: graph.URL(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

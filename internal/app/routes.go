@@ -45,7 +45,7 @@ func (p *parts) routes(a *App, sessionKey []byte) []httpio.Route {
 	})
 	widgets := p.widgetDeps(a, sessionKey)
 	admin := panel.Routes(p.panelDeps(a, people, widgets))
-	pages, root := panel.Pages(web.Embedded(), a.addresses)
+	pages, root := panel.Pages(web.Embedded(), a.addresses, a.cfg.MetaAppID != "")
 	documentation := manual.New(manual.Options{OpenAPI: api.OpenAPI(), Pages: docs.Files, Files: web.Embedded(), Base: a.BaseURL})
 	links := link.Route(link.Deps{Links: p.notify, Visits: a.shares.Of(share.LinkVisits), Proxies: a.cfg.TrustedProxies, Log: a.log})
 	return slices.Concat(public, admin, pages, p.widgetRoutes(a, widgets, root), documentation.Routes(), []httpio.Route{links})
@@ -60,8 +60,8 @@ func (p *parts) panelDeps(a *App, people *person.People, widgets widget.Deps) pa
 		Search: p.search, Vectors: p.vectors,
 		Thinker: p.thinker, Tests: p.tests, Toolbox: p.toolbox, Pages: p.pages, Documents: p.documents, WakeSites: p.sites.Wake,
 		People: people, Kinds: kinds(), Unbuilt: unbuiltResource,
-		Providers: panelProviders(p.whatsapp, a.cfg.SIPAllowPrivate),
-		Lines:     lines{p.sip, p.telephone, a.cfg.CallsDenied, p.speakers[speech.Fallback]}, Phone: p.phone,
+		Providers: panelProviders(p.whatsapp, a.cfg.SIPAllowPrivate), SignUp: signUp(&a.cfg, p.whatsapp, a.o.GraphURL),
+		Lines: lines{p.sip, p.telephone, a.cfg.CallsDenied, p.speakers[speech.Fallback]}, Phone: p.phone,
 		Messages: p.messaging, Mobile: p.sandbox, Limits: p.limits, Shares: a.shares, Jobs: p.bulk, Hooks: p.hooks, Talks: p.voices,
 		Trials: widgets, Speakers: p.speakers, Push: p.push,
 	}

@@ -37,7 +37,7 @@ export function withBrowser(...more) {
   ); // Node says nothing of a file's hooks
 }
 
-/** ask has e2e/browser make something: "empty", "several", "speech", "trunk", "graph", "embeddings". */
+/** ask has e2e/browser make something: "empty", "several", "speech", "trunk", "graph", "embeddings", "signup", "code". */
 export async function ask(what) {
   const r = await fetch(`${process.env.CARILLON_WORLD}/${what}`, { method: "POST" });
   assert.ok(r.ok, `${what}: ${r.status}`);

@@ -53,6 +53,9 @@ type Config struct {
 	OIDCClientSecret  Secret
 	OIDCName          string
 	OIDCTrustEmail    bool   // treat an e-mail address as verified if the server does not state it
+	MetaAppID         string // empty: no sign-up by Facebook's dialog
+	MetaAppSecret     Secret
+	MetaConfigID      string
 	TranslateURL      string // LibreTranslate, no trailing slash; empty means no translation
 	TranslateKey      Secret
 	FileSize          int // MiB per file that people send

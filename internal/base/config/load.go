@@ -132,5 +132,8 @@ func (c *Config) check() error {
 	if c.OpsAddr != "" && c.OpsAddr == c.Addr && !strings.HasSuffix(c.Addr, ":0") {
 		faults = append(faults, errors.New("--ops-addr: must differ from --addr"))
 	}
+	if given := c.MetaAppID != ""; given != (c.MetaAppSecret != "") || given != (c.MetaConfigID != "") {
+		faults = append(faults, errors.New("--meta-app-id, --meta-app-secret and --meta-config-id: must be set together"))
+	}
 	return errors.Join(faults...)
 }

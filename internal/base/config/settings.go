@@ -264,6 +264,22 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(boolean, func(c *Config) *bool { return &c.OIDCTrustEmail }),
 		},
 		{
+			Name: "meta-app-id", Unit: "digits",
+			Doc: "The id of your app at Meta, with which administrators connect WhatsApp numbers in Facebook's dialog. It needs " +
+				"meta-app-secret and meta-config-id. Empty: numbers are connected by hand only.",
+			set: one(digits, func(c *Config) *string { return &c.MetaAppID }),
+		},
+		{
+			Name: "meta-app-secret", Unit: "text", Secret: true,
+			Doc: "The secret of this app.",
+			set: one(metaSecret, func(c *Config) *Secret { return &c.MetaAppSecret }),
+		},
+		{
+			Name: "meta-config-id", Unit: "digits",
+			Doc: "The id of the app's configuration of Facebook Login for Business, with Embedded Sign-up v4.",
+			set: one(digits, func(c *Config) *string { return &c.MetaConfigID }),
+		},
+		{
 			Name: "translate-url", Unit: "url",
 			Doc: "A LibreTranslate server, which translates a widget's welcome into the languages that it has no translation for. " +
 				"Empty: the original is shown.",

@@ -147,6 +147,22 @@ func secret(s string) (Secret, error) {
 	return Secret(checked), err
 }
 
+// digits reads an id that consists of digits.
+func digits(s string) (string, error) {
+	if len(s) > 32 || strings.Trim(s, "0123456789") != "" {
+		return "", errors.New("must be an id of up to 32 digits")
+	}
+	return s, nil
+}
+
+// metaSecret reads the secret of an app at Meta. Its errors do not contain the value.
+func metaSecret(s string) (Secret, error) {
+	if len(s) > 128 || strings.ContainsFunc(s, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return "", errors.New("must be printable ASCII without spaces, up to 128 characters (not shown)")
+	}
+	return Secret(s), nil
+}
+
 func databaseURL(s string) (Secret, error) {
 	if s == "" {
 		return "", nil

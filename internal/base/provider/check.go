@@ -1,6 +1,9 @@
 package provider
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // FindingState is the severity of a finding.
 type FindingState string
@@ -28,6 +31,19 @@ type Inspection struct {
 	Quality  string // in the channel's words; empty if unknown
 	Limit    string // message limit, in the channel's words; empty if unknown
 	Callback string // address to which the channel posts callbacks; empty if unknown
+}
+
+// Grant is the result of a provider's sign-up dialog, in which an administrator gave access to a number.
+type Grant struct {
+	Code      string // exchanged once for a token, within seconds
+	AccountID string
+	NumberID  string // empty: the only number of the account
+}
+
+// Granted is a number to which a provider gave access, with the settings of its sender.
+type Granted struct {
+	Number   string
+	Settings json.RawMessage
 }
 
 // Notice is an unsolicited report of a channel about an account or one of its numbers.

@@ -23,6 +23,7 @@ var secretNames = map[string]bool{"key": true, "pin": true, "pwd": true, "auth":
 var secretEndings = []string{
 	"accesskey", "apikey", "privatekey", "masterkey", "signingkey", "password", "passwd", "passphrase", "secret", "token", "authorization",
 	"cookie", "credential", "credentials", "signature", "recoverycode", "recoverycodes", "passwordhash",
+	"authorizationcode",
 }
 
 // oneTime matches the keys of values that may be one-time codes, button_url_N.

@@ -94,7 +94,7 @@ func TestNoPageOfThePanelIsShownInAFrame(t *testing.T) {
 	for name, files := range map[string]fstest.MapFS{
 		"built": {"panel/index.html": {Data: []byte(`<script nonce="CSP_NONCE"></script>`)}}, "not built": {},
 	} {
-		pages, root := panel.Pages(web.In(files), func() (string, string) { return "https://panel.test", "https://widgets.test" })
+		pages, root := panel.Pages(web.In(files), func() (string, string) { return "https://panel.test", "https://widgets.test" }, false)
 		rt := httpio.NewRouter(
 			slog.New(slog.DiscardHandler), nil, append(pages, httpio.Route{Pattern: "GET /{$}", Access: "none", Handle: root})...,
 		)

@@ -74,12 +74,12 @@ func newPage(built bool) page {
 }
 
 // Pages returns the routes of pages for browsers, and the handler for the address of the installation. addresses is
-// Deps.Addresses.
-func Pages(files *web.Files, addresses func() (base, widget string)) (routes []httpio.Route, root httpio.Handler) {
+// Deps.Addresses. With signUp, the page for the sign-up of numbers may load Facebook's scripts.
+func Pages(files *web.Files, addresses func() (base, widget string), signUp bool) (routes []httpio.Route, root httpio.Handler) {
 	p := newPage(files.Built())
 	show := p.show
 	if p.built {
-		show = application{files, addresses}.show
+		show = application{files, addresses, signUp}.show
 	}
 	return []httpio.Route{
 		{Pattern: "GET " + member.SessionPath, Access: "none", Handle: show},
@@ -116,7 +116,18 @@ const workerPath = member.SessionPath + "/push/worker.js"
 type application struct {
 	files     *web.Files
 	addresses func() (base, widget string)
+	signUp    bool
 }
+
+// signUpPath is the page that opens Facebook's dialog for the sign-up of a number. Its policy is wider than that of the others.
+const signUpPath = member.SessionPath + "/senders/sign-up"
+
+// Sources and settings for Facebook's dialog: its scripts, their requests, and the window that it opens.
+const (
+	dialogScripts  = " https://connect.facebook.net"
+	dialogRequests = " https://www.facebook.com https://graph.facebook.com"
+	dialogFrames   = " https://www.facebook.com https://web.facebook.com"
+)
 
 // Placeholders in the built page, which the server replaces when it serves the page.
 const (
@@ -139,17 +150,22 @@ func (a application) show(w http.ResponseWriter, r *http.Request) error {
 	if u, err := url.Parse(widgets); err == nil {
 		frames = u.Scheme + "://" + u.Host
 	}
+	scripts, requests, opener := own(base, r.Host, "/assets/"), socketOrigin(base), "same-origin"
+	if a.signUp && r.URL.Path == signUpPath {
+		scripts, requests, frames = scripts+dialogScripts, requests+dialogRequests, strings.TrimPrefix(frames, "'none'")+dialogFrames
+		opener = "same-origin-allow-popups" // the dialog reports to the page that opened it
+	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+nonce+"'"+own(base, r.Host, "/assets/")+"; worker-src"+
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'nonce-"+nonce+"'"+scripts+"; worker-src"+
 		own(base, r.Host, "/push/worker.js")+"; style-src 'nonce-"+
 		nonce+"'; img-src 'self' data: blob:; font-src 'self'; "+
-		"connect-src 'self'"+socketOrigin(base)+"; media-src 'self'; frame-src "+frames+
+		"connect-src 'self'"+requests+"; media-src 'self'; frame-src "+frames+
 		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", opener)
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(self), payment=(), usb=()")
 	h.Set("Cache-Control", "no-store")
 	_, err = io.WriteString(w, text)

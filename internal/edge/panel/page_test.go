@@ -14,7 +14,7 @@ import (
 )
 
 func TestBrowsersGetAPage(t *testing.T) {
-	pages, root := panel.Pages(web.In(fstest.MapFS{}), nil)
+	pages, root := panel.Pages(web.In(fstest.MapFS{}), nil, false)
 	rt := httpio.NewRouter(
 		slog.New(slog.DiscardHandler), nil, append(pages, httpio.Route{Pattern: "GET /{$}", Access: "none", Handle: root})...,
 	)
@@ -54,7 +54,8 @@ func TestTheBuiltPanelIsServedUnderAStrictPolicy(t *testing.T) {
 		},
 		"panel/assets/a-1234.js": {Data: []byte("1")},
 	})
-	pages, root := panel.Pages(files, func() (string, string) { return "https://panel.test", `https://widgets.test/"><script>` })
+	addresses := func() (string, string) { return "https://panel.test", `https://widgets.test/"><script>` }
+	pages, root := panel.Pages(files, addresses, false)
 	rt := httpio.NewRouter(
 		slog.New(slog.DiscardHandler), nil, append(pages, httpio.Route{Pattern: "GET /{$}", Access: "none", Handle: root})...,
 	)
@@ -122,5 +123,36 @@ func TestTheBuiltPanelIsServedUnderAStrictPolicy(t *testing.T) {
 	}
 	if body := get("GET", "/").Body.String(); !strings.Contains(body, `href="/panel"`) {
 		t.Errorf("the page at the installation's address does not lead to the panel:\n%s", body)
+	}
+}
+
+func TestOnlyThePageOfTheSignUpMayLoadFacebooksScripts(t *testing.T) {
+	files := web.In(fstest.MapFS{"panel/index.html": {Data: []byte(`<script nonce="CSP_NONCE"></script>`)}})
+	for _, signUp := range []bool{true, false} {
+		pages, _ := panel.Pages(files, func() (string, string) { return "https://panel.test", "https://widgets.test" }, signUp)
+		rt := httpio.NewRouter(slog.New(slog.DiscardHandler), nil, pages...)
+		for path, extended := range map[string]bool{
+			"/panel/senders/sign-up": signUp, "/panel/senders/sign-up/": false, "/panel/senders/new": false, "/panel": false,
+		} {
+			rec := httptest.NewRecorder()
+			rt.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+			policy, opener := rec.Header().Get("Content-Security-Policy"), "same-origin"
+			if extended {
+				opener = "same-origin-allow-popups"
+			}
+			for _, source := range []string{
+				"/panel/assets/ https://connect.facebook.net; worker-src",
+				" https://www.facebook.com https://graph.facebook.com; media-src",
+				"frame-src https://widgets.test https://www.facebook.com https://web.facebook.com; base-uri",
+			} {
+				if strings.Contains(policy, source) != extended {
+					t.Errorf("%s, %t: %s", path, signUp, policy)
+				}
+			}
+			if strings.Contains(policy, "facebook") != extended || strings.Contains(policy, "unsafe") ||
+				rec.Header().Get("Cross-Origin-Opener-Policy") != opener {
+				t.Errorf("%s, %t: %v", path, signUp, rec.Header())
+			}
+		}
 	}
 }

@@ -88,6 +88,7 @@ type Deps struct {
 	Kinds     []resource.Kind                // resource kinds; each refers only to earlier kinds
 	Unbuilt   func(resource.Resource) string // returns why this version does not use the resource yet; empty if it does
 	Providers map[string]channels.Provider   // the providers that members may choose, by name
+	SignUp    *channels.SignUp               // nil without an application of the operator at the channel
 	Lines     channels.Lines
 	Phone     calls.Phone // the sandbox's phone
 	Messages  interface {
@@ -112,7 +113,7 @@ func Routes(d Deps) []httpio.Route {
 	sessions := account.Sessions{Gate: gate, Store: d.Store, SSO: d.SSO, Mail: d.Mail}
 	send := sending.Send{Gate: gate, Store: d.Store, Notify: d.Notify}
 	channel := inbox.Channel{Store: d.Store, Messages: d.Messages}
-	senders := channels.Senders{Gate: gate, Store: d.Store, Providers: d.Providers, Lines: d.Lines}
+	senders := channels.Senders{Gate: gate, Store: d.Store, Providers: d.Providers, Lines: d.Lines, SignUp: d.SignUp}
 	exports := d.Shares.Of(share.Exports)
 	return form.WithRules(slices.Concat(
 		sessions.Routes(),

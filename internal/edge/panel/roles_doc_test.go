@@ -96,6 +96,8 @@ var rolesOf = map[string]string{
 	"POST /panel/v1/senders/{id}/register":            "owner admin",
 	"PUT /panel/v1/senders/{id}/pin":                  "owner admin",
 	"POST /panel/v1/senders/{id}/history":             "owner admin",
+	"GET /panel/v1/sender-sign-up":                    "owner admin",
+	"POST /panel/v1/sender-sign-up":                   "owner admin",
 	"GET /panel/v1/senders/{id}/state":                "owner admin developer marketer teammate viewer",
 	"GET /panel/v1/company":                           "owner admin developer marketer teammate viewer",
 	"PUT /panel/v1/company":                           "owner admin",

@@ -170,6 +170,7 @@ type Record struct {
 
 	Unsupported    []string        `json:"unsupported,omitempty"` // names of the parts that cannot be sent from here
 	CategoryChange *CategoryChange `json:"category_change,omitempty"`
+	SendTTL        int             `json:"message_send_ttl_seconds,omitempty"`
 }
 
 // CategoryChange is a change of the category that the channel announced.
@@ -228,7 +229,7 @@ func RecordOf(t *carillon.Template) Record {
 	r := Record{
 		ID: t.PublicID(), Name: t.Name, Status: strings.ToUpper(string(t.Status)), Category: t.Category, Language: t.Language,
 		Components: make([]any, len(t.Components)), ParameterFormat: t.ParameterFormat,
-		Unsupported: content.Unsupported(t), CategoryChange: ComingCategory(t),
+		Unsupported: content.Unsupported(t), CategoryChange: ComingCategory(t), SendTTL: t.SendTTL,
 	}
 	for i := range t.Components {
 		r.Components[i] = partOf(&t.Components[i])

@@ -273,14 +273,16 @@ type preference struct {
 	Timestamp seconds `json:"timestamp"`
 }
 
-// addPreferences adds choices about marketing, earliest first. The channel has no other categories yet.
+// addPreferences adds choices about marketing, earliest first. The channel has no other categories yet. A sign-up is a wish for
+// messages, like resume; values that are not known are ignored and counted.
 func (cb *Callback) addPreferences(v *value) {
 	id := cb.number(v)
 	for _, w := range v.Wishes {
 		p := provider.Preference{
 			Number: w.WaID.number(), UserID: userID(w.UserID), Stop: w.Value == "stop", At: w.Timestamp.instant(),
 		}
-		if w.Category != "marketing_messages" || !p.Stop && w.Value != "resume" || len(p.Addresses()) == 0 {
+		known := p.Stop || w.Value == "resume" || w.Value == "signup"
+		if w.Category != "marketing_messages" || !known || len(p.Addresses()) == 0 {
 			cb.Ignored++
 			continue
 		}

@@ -414,40 +414,48 @@ func (k *checking) token(ctx context.Context) bool {
 
 // account searches for the number among those of the business account.
 func (k *checking) account(ctx context.Context) bool {
-	q := url.Values{"fields": {"id"}, "limit": {"100"}}
+	found := false
+	r, complete := k.numbers(ctx, "id", func(n phoneNode) bool {
+		found = string(n.ID) == k.a.phoneNumberID
+		return !found
+	})
+	switch {
+	case r.denies():
+		k.add(itemAccount, provider.FindingBad, "account_denied", r.detail)
+	case r.code() == 100:
+		k.add(itemAccount, provider.FindingBad, "account_absent", r.detail)
+	case found:
+		k.add(itemAccount, provider.FindingOK, "account_ok", "")
+	case complete:
+		k.add(itemAccount, provider.FindingBad, "account_other", "")
+	default:
+		k.add(itemAccount, provider.FindingUnknown, "account_unclear", r.detail)
+	}
+	return true
+}
+
+// numbers visits the numbers of the business account until visit returns false. complete reports whether it visited all.
+func (k *checking) numbers(ctx context.Context, fields string, visit func(n phoneNode) bool) (r reply, complete bool) {
+	q := url.Values{"fields": {fields}, "limit": {"100"}}
 	for range maxNumbers {
 		var page struct {
-			Data []struct {
-				ID nodeID `json:"id"`
-			} `json:"data"`
-			Paging paging `json:"paging"`
+			Data   []phoneNode `json:"data"`
+			Paging paging      `json:"paging"`
 		}
-		r := k.ask(ctx, http.MethodGet, k.a.wabaID+"/phone_numbers", q, &page)
-		switch {
-		case r.denies():
-			k.add(itemAccount, provider.FindingBad, "account_denied", r.detail)
-			return true
-		case r.code() == 100:
-			k.add(itemAccount, provider.FindingBad, "account_absent", r.detail)
-			return true
-		case r.refused != nil || r.lost != nil:
-			k.add(itemAccount, provider.FindingUnknown, "account_unclear", r.detail)
-			return true
+		if r = k.ask(ctx, http.MethodGet, k.a.wabaID+"/phone_numbers", q, &page); r.refused != nil || r.lost != nil {
+			return r, false
 		}
 		for _, n := range page.Data {
-			if string(n.ID) == k.a.phoneNumberID {
-				k.add(itemAccount, provider.FindingOK, "account_ok", "")
-				return true
+			if !visit(n) {
+				return r, false
 			}
 		}
 		if page.Paging.Next == "" || page.Paging.Cursors.After == "" {
-			k.add(itemAccount, provider.FindingBad, "account_other", "")
-			return true
+			return r, true
 		}
 		q.Set("after", page.Paging.Cursors.After)
 	}
-	k.add(itemAccount, provider.FindingUnknown, "account_unclear", "")
-	return true
+	return r, false
 }
 
 // limit requests the messaging limit and the callback address, separately, because not every version has them.

@@ -370,7 +370,8 @@ func TestWishesAboutMarketing(t *testing.T) {
 		{"wa_id":"34600111222","user_id":"ES.1","detail":"x","category":"marketing_messages","value":"resume","timestamp":1731705800},
 		{"wa_id":"34600111222","category":"marketing_messages","value":"stop","timestamp":"1731705721"},
 		{"user_id":"US.ENT.2","category":"marketing_messages","value":"stop","timestamp":1731705722},
-		{"category":"marketing_messages","value":"stop"},{"wa_id":"34600111222","category":"marketing_messages","value":"signup"},
+		{"category":"marketing_messages","value":"stop"},{"wa_id":"34600111222","category":"marketing_messages","value":"later"},
+			{"wa_id":"34600111223","category":"marketing_messages","value":"signup","signup_id":"77","timestamp":1731705900},
 			{"wa_id":"34600111222","category":"other","value":"stop"},{"wa_id":"+34","user_id":"x y",
 				"category":"marketing_messages","value":"stop"}]}`)
 	cb, err := ParseCallback(body, 7)
@@ -379,6 +380,7 @@ func TestWishesAboutMarketing(t *testing.T) {
 		{Number: "34600111222", Stop: true, At: at(1731705721)},
 		{UserID: "US.ENT.2", Stop: true, At: at(1731705722)},
 		{Number: "34600111222", UserID: "ES.1", At: at(1731705800)},
+		{Number: "34600111223", At: at(1731705900)},
 	}
 	settings := func(id string) json.RawMessage {
 		return json.RawMessage(`{"phone_number_id":"` + id +

@@ -65,7 +65,7 @@ func (c *Client) AskHistory(ctx context.Context, s *carillon.Sender, contacts bo
 }
 
 // request posts to an edge of a sender's number.
-func (c *Client) request(ctx context.Context, s *carillon.Sender, edge string, body map[string]string, into any) error {
+func (c *Client) request(ctx context.Context, s *carillon.Sender, edge string, body, into any) error {
 	a, err := c.account(s)
 	if err != nil {
 		return err

@@ -82,6 +82,7 @@ const (
 	Restored     Kind = "restored"
 	Canned       Kind = "canned_reply"
 	SomePerson   Kind = "person"
+	Prices       Kind = "prices"
 )
 
 // Action is the kind of change.

@@ -52,6 +52,7 @@ type TemplateText struct {
 	Language   string               `json:"language"`
 	Category   string               `json:"category"`
 	Components []carillon.Component `json:"components"`
+	SendTTL    int                  `json:"message_send_ttl_seconds,omitempty"`
 }
 
 // maxHistory is the number of changes kept for a template; older ones are dropped.
@@ -61,7 +62,7 @@ func templateTextOf(t *carillon.Template) (string, error) {
 	if t == nil {
 		return "", nil
 	}
-	text, err := json.Marshal(TemplateText{t.Name, t.Language, t.Category, t.Components})
+	text, err := json.Marshal(TemplateText{t.Name, t.Language, t.Category, t.Components, t.SendTTL})
 	if err != nil {
 		return "", fmt.Errorf("write text of template: %w", err)
 	}
@@ -143,9 +144,13 @@ func recordTemplateAudit(ctx context.Context, tx *configure.Tx, read, next *cari
 
 // auditDoc returns the recorded form of a template.
 func auditDoc(t *carillon.Template) map[string]any {
-	return map[string]any{
+	doc := map[string]any{
 		"name": t.Name, "language": t.Language, "category": t.Category, "components": t.Components, "status": t.Status, "reason": t.Reason,
 	}
+	if t.SendTTL != 0 {
+		doc["message_send_ttl_seconds"] = t.SendTTL
+	}
+	return doc
 }
 
 // History reads the history of a company's template by our id, newest first.

@@ -2,7 +2,12 @@ package stats
 
 import (
 	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
+	"carillon/internal/store/audit"
 	"carillon/internal/store/db"
 )
 
@@ -36,15 +41,23 @@ type Price struct {
 
 // Prices reads a company's prices.
 func (s *Store) Prices(ctx context.Context, companyID string) ([]Price, error) {
-	return db.Collect(ctx, s.d, "prices", func(scan db.Scan) (x Price, err error) {
+	return prices(ctx, s.d, companyID)
+}
+
+func prices(ctx context.Context, q db.Querier, companyID string) ([]Price, error) {
+	return db.Collect(ctx, q, "prices", func(scan db.Scan) (x Price, err error) {
 		err = scan(&x.Code, &x.Category, &x.Micros, &x.Currency)
 		return x, err
 	}, "SELECT code, category, micros, currency FROM charge_price WHERE company_id = $1 ORDER BY company_id, code, category", companyID)
 }
 
-// PutPrices replaces a company's prices.
+// PutPrices replaces a company's prices, and records the change.
 func (s *Store) PutPrices(ctx context.Context, companyID string, all []Price) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		before, err := prices(ctx, tx, companyID)
+		if err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, "DELETE FROM charge_price WHERE company_id = $1", companyID); err != nil {
 			return err
 		}
@@ -52,7 +65,44 @@ func (s *Store) PutPrices(ctx context.Context, companyID string, all []Price) er
 		for _, x := range all {
 			rows.Add(companyID, x.Code, x.Category, x.Micros, x.Currency)
 		}
-		return rows.Write(ctx, tx)
+		if err := rows.Write(ctx, tx); err != nil {
+			return err
+		}
+		return recordPrices(ctx, tx, companyID, before, all)
 	})
 	return db.Wrap(err, "store prices")
+}
+
+// recordPrices records a change of prices.
+func recordPrices(ctx context.Context, tx *db.Tx, companyID string, before, after []Price) error {
+	if len(before) == 0 && len(after) == 0 {
+		return nil
+	}
+	e := audit.Entry{CompanyID: companyID, Kind: audit.Prices, ID: companyID, Action: audit.Changed}
+	if len(before) > 0 {
+		e.Before = pricesDoc(before)
+	}
+	if len(after) > 0 {
+		e.After = pricesDoc(after)
+	}
+	return audit.Record(ctx, tx, time.Now(), e)
+}
+
+// pricesDoc returns the recorded form of prices: each by its category and calling code.
+func pricesDoc(all []Price) map[string]any {
+	doc := map[string]any{}
+	for _, x := range all {
+		doc["currency"] = x.Currency
+		doc[strings.TrimSpace(x.Category+" "+x.Code)] = Decimal(x.Micros)
+	}
+	return doc
+}
+
+// micro is a millionth.
+const micro = 1_000_000
+
+// Decimal writes millionths as a decimal number, with two digits at least.
+func Decimal(millionths int64) string {
+	whole, rest := millionths/micro, strings.TrimRight(fmt.Sprintf("%06d", millionths%micro), "0")
+	return strconv.FormatInt(whole, 10) + "." + rest + strings.Repeat("0", max(0, 2-len(rest)))
 }

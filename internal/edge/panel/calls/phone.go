@@ -3,6 +3,9 @@ package calls
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"net/http"
 	"regexp"
 	"slices"
@@ -102,7 +105,9 @@ type bubble struct {
 	File    *chats.File    `json:"file,omitempty"`
 	Read    bool           `json:"read"`            // for the phone's own message: read by the company
 	About   string         `json:"about,omitempty"` // for the phone's own message: the beginning of the message it refers to
-	at      time.Time
+	// AsksNumber shows a button by which the owner shares their number.
+	AsksNumber bool `json:"asks_number,omitempty"`
+	at         time.Time
 }
 
 type bubbleHeader struct {
@@ -304,11 +309,19 @@ func (x Handset) said(ctx context.Context, companyID string, senderUID int64, h 
 		case reply == nil:
 			continue
 		default:
-			b.ID = reply.ProviderID
+			b.ID, b.AsksNumber = reply.ProviderID, turns[i].Extra.AskNumber && h.number == "" || asksNumber(reply)
 		}
 		all = append(all, b)
 	}
 	return all, nil
+}
+
+// asksNumber reports whether an application's message asks for the person's number.
+func asksNumber(r *chats.Reply) bool {
+	var m struct {
+		Type string `json:"type"`
+	}
+	return r.Content != "" && json.Unmarshal([]byte(r.Content), &m) == nil && m.Type == provider.MessageContactRequest
 }
 
 type senderName struct {
@@ -416,15 +429,15 @@ type phoneMessage struct {
 
 // writeRequest sends a message from a phone.
 type writeRequest struct {
-	Sender   string               `json:"sender"`
-	Number   string               `json:"number"`
-	ClientID string               `json:"client_id"`
-	Kind     provider.InboundKind `json:"kind"`
-	Text     string               `json:"text,omitempty"`
-	Payload  string               `json:"payload,omitempty"`
-	ReplyTo  string               `json:"reply_to,omitempty"`
-	Name     string               `json:"name,omitempty"`
-	File     string               `json:"file,omitempty"`
+	Sender   string `json:"sender"`
+	Number   string `json:"number"`
+	ClientID string `json:"client_id"`
+	Kind     string `json:"kind" enum:"text,choice,reaction,file,contact"` // contact shares the own number
+	Text     string `json:"text,omitempty"`
+	Payload  string `json:"payload,omitempty"`
+	ReplyTo  string `json:"reply_to,omitempty"`
+	Name     string `json:"name,omitempty"`
+	File     string `json:"file,omitempty"`
 }
 
 // write sends a message from a phone to a sender.
@@ -504,8 +517,23 @@ func (x Handset) readInbound(o *jsonbody.Object, h *holder) (*provider.Inbound, 
 			return nil, carillon.Invalid("file", "Must be a file that phones of the sandbox send")
 		}
 		in.File = &f
+	case ownContact:
+		in.Kind, in.Shared = provider.InboundText, cmp.Or(h.number, fictitious(h.username))
+		in.Text = in.Shared
+		in.Cards = []provider.Card{{Name: in.Name, Numbers: []string{in.Shared}}}
 	default:
-		return nil, carillon.Invalid("kind", "Must be text, choice, reaction or file")
+		return nil, carillon.Invalid("kind", "Must be text, choice, reaction, file or contact")
 	}
 	return in, err
+}
+
+// ownContact is the kind of a message by which the owner of a phone shares their number.
+const ownContact = provider.InboundKind("contact")
+
+// fictitious returns the number of a person with a username: one of those reserved for fiction in North America.
+func fictitious(username string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(strings.ToLower(username)))
+	n := h.Sum32() % 80_000
+	return fmt.Sprintf("1%03d55501%02d", 200+n/100, n%100)
 }

@@ -3,6 +3,7 @@ package calls_test
 import (
 	"testing"
 
+	"carillon"
 	"carillon/internal/base/provider"
 	"carillon/internal/edge/panel/paneltest"
 )
@@ -39,6 +40,15 @@ func TestAPhoneOfTheSandboxWritesAsItsOwnerDoes(t *testing.T) {
 	if len(got) != 3 || got[0].ID != "34600701234/1" || got[0].From != "34600701234" || got[0].Name != "Ana" || got[0].Text != "Hi" ||
 		got[1].Kind != provider.InboundChoice || got[1].ReplyTo != "sandbox.x" || got[1].Payload != "yes" || got[2].File.ID != "photo" {
 		t.Errorf("received %+v", got)
+	}
+	w.Want("POST", path+"/messages", owner, phone+`"client_id":"5","kind":"contact","reply_to":"sandbox.y"}`, 200, "", "")
+	w.Want(
+		"POST", path+"/messages", owner, `{"sender":"main","number":"@Ana.1","client_id":"6","kind":"contact","name":"Ana"}`, 200, "", "",
+	)
+	own, hidden := w.Channel.Received[3], w.Channel.Received[4]
+	if own.Shared != "34600701234" || own.ReplyTo != "sandbox.y" || hidden.Shared == "" || hidden.From != "" || hidden.UserID == "" ||
+		hidden.Cards[0].Numbers[0] != hidden.Shared || hidden.Cards[0].Name != "Ana" || !carillon.ValidNumber(hidden.Shared) {
+		t.Errorf("shared numbers: %+v, %+v", own, hidden)
 	}
 	w.Want("PUT", path, owner, phone+`"unreachable":true}`, 204, "", "")
 	w.Want("POST", path+"/messages", owner, phone+`"client_id":"4","kind":"text","text":"Hi"}`, 409, "conflict", "")

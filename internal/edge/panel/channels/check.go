@@ -25,7 +25,7 @@ import (
 
 // Routes returns the routes of senders, their checks and their current state.
 func (x Senders) Routes() []httpio.Route {
-	return append([]httpio.Route{
+	return slices.Concat([]httpio.Route{
 		member.Route(x.Gate, "GET", "/senders", auth.MayReadSenders, x.listSenders),
 		member.Route(x.Gate, "POST", "/senders", auth.MayWriteSenders, x.add),
 		member.Route(x.Gate, "GET", "/senders/{id}", auth.MayReadSenders, x.get),
@@ -35,7 +35,7 @@ func (x Senders) Routes() []httpio.Route {
 		member.Route(x.Gate, "POST", "/senders/{id}/check", auth.MayWriteSenders, x.check),
 		member.Route(x.Gate, "POST", "/senders/{id}/subscribe", auth.MayWriteSenders, x.subscribe),
 		member.Route(x.Gate, "GET", "/senders/{id}/state", auth.MayReadSenders, x.state),
-	}, x.registerRoutes()...)
+	}, x.registerRoutes(), x.signUpRoutes())
 }
 
 // itemCallback is the finding that the panel adds to a provider's findings: whether callbacks arrive.

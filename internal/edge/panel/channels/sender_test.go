@@ -130,7 +130,12 @@ func TestASenderOverHTTPSendsNowhereElse(t *testing.T) {
 	w.Want(
 		"PUT", "/panel/v1/senders/lab", by,
 		strings.Replace(fmt.Sprintf(lab, 2), `"base_url"`, `"access_token":"another","base_url"`, 1), 400, "validation_failed",
-		"settings.base_url",
+		"settings.app_secret",
+	)
+	w.Want(
+		"PUT", "/panel/v1/senders/lab", by,
+		strings.Replace(fmt.Sprintf(lab, 2), `"base_url"`, `"access_token":"another","app_secret":"another","base_url"`, 1), 400,
+		"validation_failed", "settings.base_url",
 	)
 	w.Want(
 		"PUT", "/panel/v1/senders/lab", by, strings.Replace(fmt.Sprintf(lab, 1), "messaging", "voice", 1), 400, "validation_failed",

@@ -41,16 +41,18 @@ type Provider struct {
 	// send the conversations or the contacts from before the connection. They are nil if the provider has no such API.
 	Register, SetPIN func(ctx context.Context, s *carillon.Sender, pin string) error
 	AskHistory       func(ctx context.Context, s *carillon.Sender, contacts bool) error
+	// Redirect makes the provider post the callbacks of a sender's number to an address; nil if it has no such API.
+	Redirect func(ctx context.Context, s *carillon.Sender, address string) error
 }
 
 // Away is an external address that a sender connects to. An address chosen by a member could be used to send requests
 // into the installation's network, so Admit checks it. An address from a set-up file is exempt until a member changes
 // it.
 type Away struct {
-	Setting string // setting with the address
-	Usual   string // the default, which any member may choose; empty if none
-	Mark    string // setting that is true once a member has chosen the address, which is then checked again at each use
-	Secret  string // setting that must be given again with a new address, so that the secret does not leak to it
+	Setting string   // setting with the address
+	Usual   string   // the default, which any member may choose; empty if none
+	Mark    string   // setting that is true once a member has chosen the address, which is then checked again at each use
+	Secrets []string // settings that must be given again with a new address, so that they are of no use there
 	Admit   func(ctx context.Context, settings json.RawMessage) error
 	// Claim is a setting that is true once a member has entered the sender's number or address. Meets reports whether
 	// the settings of two senders lead to the same trunk, on which a number belongs to one company. Both are unset if
@@ -69,6 +71,7 @@ type Senders struct {
 	Store     *store.Store
 	Providers map[string]Provider // the providers that members may choose, by name
 	Lines     Lines
+	SignUp    *SignUp // nil without an application of the operator
 }
 
 // wholeSender is a sender in a response, with the fields of the set-up.
@@ -171,18 +174,27 @@ func (s Senders) add(r *http.Request, by member.Member) (httpio.Created[wholeSen
 	if err != nil {
 		return httpio.Created[wholeSender]{}, err
 	}
+	if err := s.create(r.Context(), x); err != nil {
+		return httpio.Created[wholeSender]{}, err
+	}
+	w, err := s.show(r.Context(), x)
+	return httpio.Created[wholeSender]{Value: w}, err
+}
+
+// create completes, checks and stores a new sender. Errors: conflict if the company has one of its id.
+func (s Senders) create(ctx context.Context, x *carillon.Sender) error {
 	if err := s.complete(x, nil); err != nil {
-		return httpio.Created[wholeSender]{}, err
+		return err
 	}
-	if err := s.admit(r.Context(), x); err != nil {
-		return httpio.Created[wholeSender]{}, err
+	if err := s.admit(ctx, x); err != nil {
+		return err
 	}
-	others, err := s.claim(r.Context(), x, nil)
+	others, err := s.claim(ctx, x, nil)
 	if err != nil {
-		return httpio.Created[wholeSender]{}, err
+		return err
 	}
-	err = s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		have, err := settings.FindSender(ctx, tx, by.CompanyID, x.ID)
+	return s.Store.Config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+		have, err := settings.FindSender(ctx, tx, x.CompanyID, x.ID)
 		if err != nil {
 			return err
 		}
@@ -191,7 +203,7 @@ func (s Senders) add(r *http.Request, by member.Member) (httpio.Created[wholeSen
 				{Key: "field", Value: "id"}, {Key: "reason", Value: "The company has a sender of the id " + x.ID},
 			}}
 		}
-		if err := settings.RoomForSender(ctx, tx, by.CompanyID, maxSenders); err != nil {
+		if err := settings.RoomForSender(ctx, tx, x.CompanyID, maxSenders); err != nil {
 			return err
 		}
 		if err := s.claimed(ctx, tx, x, nil, others); err != nil {
@@ -200,11 +212,6 @@ func (s Senders) add(r *http.Request, by member.Member) (httpio.Created[wholeSen
 		_, err = settings.DeclareSender(ctx, tx, x, time.Now())
 		return err
 	})
-	if err != nil {
-		return httpio.Created[wholeSender]{}, err
-	}
-	w, err := s.show(r.Context(), x)
-	return httpio.Created[wholeSender]{Value: w}, err
 }
 
 func (s Senders) replace(r *http.Request, by member.Member, id string) (wholeSender, error) {
@@ -328,8 +335,10 @@ func (a *Away) mark(values, stored map[string]any) error {
 	if !given || address == stored[a.Setting] || stored[a.Setting] == nil && address == a.Usual && a.Usual != "" {
 		return nil
 	}
-	if secret, kept := stored[a.Secret]; kept && secret != "" && values[a.Secret] == nil {
-		return carillon.Invalid("settings."+a.Secret, "Must be given again with another address")
+	for _, name := range a.Secrets {
+		if secret, kept := stored[name]; kept && secret != "" && values[name] == nil {
+			return carillon.Invalid("settings."+name, "Must be given again with another address")
+		}
 	}
 	values[a.Mark] = "true"
 	if address == a.Usual {

@@ -130,6 +130,11 @@ type fakeCloud struct {
 	Found      provider.Inspection
 	Asked      []string
 	Subscribed []string
+	Redirected []string // addresses of callbacks
+
+	Granted                   provider.Granted // of every code
+	Grants                    []provider.Grant
+	SubscribeErr, RedirectErr error
 }
 
 func (c *fakeCloud) inspect(_ context.Context, s *carillon.Sender) provider.Inspection {
@@ -139,5 +144,15 @@ func (c *fakeCloud) inspect(_ context.Context, s *carillon.Sender) provider.Insp
 
 func (c *fakeCloud) subscribe(_ context.Context, s *carillon.Sender) error {
 	c.Subscribed = append(c.Subscribed, s.ID)
-	return nil
+	return c.SubscribeErr
+}
+
+func (c *fakeCloud) redirect(_ context.Context, _ *carillon.Sender, address string) error {
+	c.Redirected = append(c.Redirected, address)
+	return c.RedirectErr
+}
+
+func (c *fakeCloud) exchange(_ context.Context, g provider.Grant) (provider.Granted, error) {
+	c.Grants = append(c.Grants, g)
+	return c.Granted, nil
 }

@@ -156,13 +156,17 @@ func New(t *testing.T) *World {
 		},
 		Providers: map[string]channels.Provider{"sandbox": {}, "whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(), Inspect: cloud.inspect,
-			Subscribe: cloud.subscribe,
+			Subscribe: cloud.subscribe, Redirect: cloud.redirect,
 			Away: &channels.Away{
-				Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secret: "access_token", Admit: admitChannel,
+				Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secrets: []string{"access_token", "app_secret"},
+				Admit: admitChannel,
 			},
 		}, "sip": {Check: sip.CheckSettings, Shown: sip.ShownSettings(), Away: &channels.Away{
-			Setting: "trunk", Mark: "public", Secret: "password", Admit: admitTrunk, Claim: "claimed", Meets: meetTrunks,
+			Setting: "trunk", Mark: "public", Secrets: []string{"password"}, Admit: admitTrunk, Claim: "claimed", Meets: meetTrunks,
 		}}},
+		SignUp: &channels.SignUp{
+			Provider: "whatsapp", AppID: "3000001", ConfigID: "4000001", Version: whatsapp.DefaultVersion, Exchange: cloud.exchange,
+		},
 		Catalog: catalog.New(s, nil, catalog.Options{}), Lines: &fakeLines{}, Phone: fakePhone{}, Limits: limits, Mail: post,
 		Push: push.New(push.Options{
 			Notices: s.Notices, Client: push.NewClient(pushes.Egress()), Contact: func() string { return "ops@panel.test" },

@@ -182,8 +182,7 @@ func amount(cost int64, known bool) string {
 	if !known {
 		return ""
 	}
-	whole, rest := cost/micros, strings.TrimRight(fmt.Sprintf("%06d", cost%micros), "0")
-	return strconv.FormatInt(whole, 10) + "." + rest + strings.Repeat("0", max(0, 2-len(rest)))
+	return stats.Decimal(cost)
 }
 
 // export responds with the report as CSV.

@@ -68,6 +68,19 @@ func TestChargesAreCountedAndPriced(t *testing.T) {
 	if got = shown("?by=campaign"); got["amount"] != "0.133" || got["currency"] != "USD" {
 		t.Errorf("with all prices: %v", got)
 	}
+	changes := w.Want("GET", "/panel/v1/activity/changes?kind=prices", owner, "", 200, "", "")["data"].([]any)
+	if len(changes) != 2 {
+		t.Fatalf("the changes of prices: %v", changes)
+	}
+	last := changes[0].(map[string]any)
+	change := w.Want("GET", "/panel/v1/activity/changes/"+last["id"].(string), owner, "", 200, "", "")
+	if got := fmt.Sprint(change["fields"]); got != "[map[after:0.01 path:utility]]" {
+		t.Errorf("the last change: %s", got)
+	}
+	begin := w.Want("GET", "/panel/v1/activity/changes/"+changes[1].(map[string]any)["id"].(string), owner, "", 200, "", "")
+	if got := fmt.Sprint(begin["fields"]); got != "[map[after:USD path:currency] map[after:0.0615 path:marketing 34]]" {
+		t.Errorf("the first change: %s", got)
+	}
 	r := httptest.NewRequest("GET", "/panel/v1/charges/export?by=all", nil)
 	r.Header.Set("Authorization", owner)
 	file := httptest.NewRecorder()

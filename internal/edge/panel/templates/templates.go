@@ -59,6 +59,7 @@ type templateRow struct {
 	Number          string                  `json:"number"`
 	Provider        string                  `json:"provider"`
 	ParameterFormat string                  `json:"parameter_format"`
+	SendTTL         int                     `json:"message_send_ttl_seconds,omitempty"` // -1: 30 days
 	Components      []carillon.Component    `json:"components"`
 	Variables       []string                `json:"variables"` // the variables that must be filled in
 	Body            string                  `json:"body"`
@@ -74,8 +75,8 @@ type templateRow struct {
 func templateRowOf(t *carillon.Template, s *carillon.Sender) templateRow {
 	return templateRow{
 		ID: t.ID, ProviderID: t.ProviderID, Name: t.Name, Language: t.Language, Status: t.Status, Reason: t.Reason, Category: t.Category,
-		Sender: s.ID, Number: s.Number, Provider: s.Provider, ParameterFormat: t.ParameterFormat, Components: t.Components,
-		Variables: content.Keys(t.Shape),
+		Sender: s.ID, Number: s.Number, Provider: s.Provider, ParameterFormat: t.ParameterFormat, SendTTL: t.SendTTL,
+		Components: t.Components, Variables: content.Keys(t.Shape),
 		CreatedAt: carillon.FormatTime(t.CreatedAt), UpdatedAt: carillon.FormatTime(t.UpdatedAt),
 		Version:     strconv.FormatInt(t.UpdatedAt.UnixMilli(), 10),
 		Unsupported: content.Unsupported(t), Quality: t.Report.Quality, CategoryChange: catalog.ComingCategory(t),

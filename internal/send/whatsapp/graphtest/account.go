@@ -25,14 +25,16 @@ type Account struct {
 	Foreign       bool   // the number belongs to another account
 	AppID         string // default 3000001
 	Scopes        []string
-	Expires       time.Time // expiry of the token; zero value: never
-	Expired       bool      // the token is refused as expired
-	NoDebug       bool      // the token must not be inspected
-	Subscribed    []string  // applications that receive callbacks
-	Callback      string    // callback address, as the channel shows it
-	Served        string    // version that serves the requests; default: the requested version
-	Lacks         string    // permission that the token lacks: messages or management
-	Counts        bool      // the account counts by template
+	Expires       time.Time    // expiry of the token; zero value: never
+	Expired       bool         // the token is refused as expired
+	NoDebug       bool         // the token must not be inspected
+	Subscribed    []string     // applications that receive callbacks
+	Callback      string       // callback address, as the channel shows it
+	Override      string       // callback address of the number; takes precedence over Callback
+	Codes         []DialogCode // of the sign-up dialog
+	Served        string       // version that serves the requests; default: the requested version
+	Lacks         string       // permission that the token lacks: messages or management
+	Counts        bool         // the account counts by template
 	Statistics    []Statistics
 	Coexistence
 }
@@ -65,7 +67,7 @@ func (a *account) Account() Account {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now
-	now.Subscribed, now.Statistics = slices.Clone(now.Subscribed), slices.Clone(now.Statistics)
+	now.Subscribed, now.Codes, now.Statistics = slices.Clone(now.Subscribed), slices.Clone(now.Codes), slices.Clone(now.Statistics)
 	return now
 }
 
@@ -97,7 +99,7 @@ func (a *account) phone(w http.ResponseWriter, r *http.Request, _ []byte) *Error
 		"quality_rating": now.Quality,
 		"platform_type":  now.Platform, "code_verification_status": now.Verification, "name_status": now.NameStatus, "status": now.Status,
 		"is_on_biz_app": now.OnApp, "whatsapp_business_manager_messaging_limit": now.Limit,
-		"webhook_configuration": map[string]string{"application": now.Callback},
+		"webhook_configuration": map[string]string{"application": now.Callback, "phone_number": now.Override},
 	}
 	if now.Limit == "-" {
 		delete(known, "whatsapp_business_manager_messaging_limit")
@@ -122,6 +124,11 @@ func (a *account) numbers(w http.ResponseWriter, r *http.Request, _ []byte) *Err
 	if now.Lacks == "management" {
 		return &Error{HTTP: 403, Code: 200, Message: "You do not have permission to access this field"}
 	}
+	for field := range strings.SplitSeq(r.URL.Query().Get("fields"), ",") {
+		if field != "id" && field != "display_phone_number" {
+			return invalid("Tried accessing nonexisting field (" + field + ")")
+		}
+	}
 	all := slices.Repeat([]string{"1999999"}, now.OtherNumbers)
 	if !now.Foreign {
 		all = append(all, a.o.PhoneNumberID)
@@ -133,7 +140,11 @@ func (a *account) numbers(w http.ResponseWriter, r *http.Request, _ []byte) *Err
 	to := min(from+numbersPage, len(all))
 	data := []map[string]string{}
 	for _, id := range all[from:to] {
-		data = append(data, map[string]string{"id": id})
+		row := map[string]string{"id": id}
+		if strings.Contains(r.URL.Query().Get("fields"), "display_phone_number") {
+			row["display_phone_number"] = now.DisplayNumber
+		}
+		data = append(data, row)
 	}
 	paging := map[string]any{"cursors": map[string]string{"after": strings.Repeat("x", from/numbersPage+1)}}
 	if to < len(all) {

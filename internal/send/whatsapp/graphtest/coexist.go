@@ -76,23 +76,30 @@ func (a *account) register(w http.ResponseWriter, _ *http.Request, body []byte) 
 	return e
 }
 
-// changePhone sets the PIN of two-step verification.
-func (a *account) changePhone(w http.ResponseWriter, _ *http.Request, body []byte) *Error {
+// changePhone sets the PIN of two-step verification, or the callback address of the number.
+func (a *account) changePhone(w http.ResponseWriter, r *http.Request, body []byte) *Error {
 	var x struct {
-		PIN string `json:"pin"`
+		PIN     *string   `json:"pin"`
+		Webhook *override `json:"webhook_configuration"`
 	}
 	if e := strictly(body, &x); e != nil {
 		return e
 	}
+	if (x.PIN == nil) == (x.Webhook == nil) {
+		return invalid("Invalid parameter: pin or webhook_configuration")
+	}
+	if x.Webhook != nil {
+		return a.redirect(w, r, *x.Webhook)
+	}
 	var e *Error
 	a.ChangeAccount(func(now *Account) {
 		switch {
-		case !pinForm.MatchString(x.PIN):
+		case !pinForm.MatchString(*x.PIN):
 			e = invalid("Invalid parameter: pin")
 		case now.Platform != "CLOUD_API":
 			e = &Error{HTTP: 400, Code: 133010, Message: "Phone number not registered"}
 		default:
-			now.PIN = x.PIN
+			now.PIN = *x.PIN
 		}
 	})
 	if e == nil {

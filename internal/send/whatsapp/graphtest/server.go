@@ -112,6 +112,7 @@ func (s *Server) routes() http.Handler {
 		"GET " + root + s.o.PhoneNumberID: s.account.phone,
 		"GET " + root + s.o.WABAID + "/phone_numbers":      s.account.numbers,
 		"GET " + root + "debug_token":                      s.account.debugToken,
+		"GET " + root + exchangePath:                       s.account.exchange,
 		"GET " + root + s.o.WABAID:                         s.account.waba,
 		"POST " + root + s.o.WABAID:                        s.account.countByTemplate,
 		"GET " + root + s.o.WABAID + "/template_analytics": s.statistics,
@@ -163,6 +164,10 @@ func (s *Server) admit(r *http.Request) *Error {
 		scheme = "OAuth"
 	}
 	switch {
+	case r.URL.Path == "/"+version+"/"+exchangePath: // the application's secret stands for a token
+		if r.Header.Get("Authorization") != "" {
+			return invalid("The exchange of a code takes no access token")
+		}
 	case s.Account().Expired:
 		return &Error{HTTP: 401, Code: 190, Subcode: 463, Message: "Error validating access token: the session has expired"}
 	case r.Header.Get("Authorization") != scheme+" "+s.o.AccessToken:

@@ -15,6 +15,11 @@ export const senderRoutes = [
   }),
   createRoute({
     getParentRoute: () => shell,
+    path: "/senders/sign-up",
+    component: page(() => import("../features/senders/SignUpPage"), "SignUpPage"),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
     path: "/senders/$id",
     component: page(() => import("../features/senders/SenderPage"), "SenderPage"),
   }),

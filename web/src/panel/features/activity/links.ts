@@ -25,6 +25,7 @@ const links: Record<string, (id: string) => ObjectLink> = {
   notification: one("/notifications", "notifications:read"),
   call: one("/calls", "notifications:read"),
   suppression: (number) => ({ to: "/suppressions", search: { number }, needs: "notifications:read" }),
+  prices: () => ({ to: "/usage", needs: "notifications:read" }),
   job: (job) => ({ to: "/send/$job", params: { job }, needs: "notifications:send" }),
 };
 

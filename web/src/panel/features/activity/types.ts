@@ -34,6 +34,7 @@ export const kinds = [
   "secret",
   "webhook",
   "canned_reply",
+  "prices",
   "person",
   "suppression",
   "notification",

@@ -12,9 +12,10 @@ export function safe(url: string | undefined): boolean {
 
 /** Buttons are the buttons and choices below a message. */
 export function Buttons({ b, t, may, write }: { b: Bubble; t: PhoneTexts; may: boolean; write(w: Written): void }) {
-  if (!b.buttons?.length && !b.choices?.length) return null;
+  if (!b.buttons?.length && !b.choices?.length && !b.asks_number) return null;
   const tap = (text: string, payload?: string) =>
     write({ kind: "choice", text, payload: payload || undefined, reply_to: b.id });
+  const share = () => write({ kind: "contact", reply_to: b.id });
   return (
     <div className="handset-buttons">
       {b.buttons?.map((x, i) =>
@@ -46,7 +47,12 @@ export function Buttons({ b, t, may, write }: { b: Bubble; t: PhoneTexts; may: b
             {x.text}
           </span>
         ) : (
-          <button key={i} type="button" disabled={!may} onClick={() => tap(x.text, x.payload)}>
+          <button
+            key={i}
+            type="button"
+            disabled={!may}
+            onClick={() => (x.type === "REQUEST_CONTACT_INFO" ? share() : tap(x.text, x.payload))}
+          >
             {x.text}
           </button>
         ),
@@ -56,6 +62,11 @@ export function Buttons({ b, t, may, write }: { b: Bubble; t: PhoneTexts; may: b
           {c}
         </button>
       ))}
+      {b.asks_number && (
+        <button type="button" disabled={!may} onClick={share}>
+          {t.shareNumber}
+        </button>
+      )}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { numberIn } from "../../ui/number";
 
 /** Written is what somebody does on the phone. */
 export interface Written {
-  kind: "text" | "choice" | "reaction" | "file";
+  kind: "text" | "choice" | "reaction" | "file" | "contact";
   text?: string;
   payload?: string;
   reply_to?: string;

@@ -1,7 +1,8 @@
 import "@mantine/core/styles/Radio.css";
 import "./senders.css";
 import { Button, Radio, Switch, TextInput } from "@mantine/core";
-import { useBlocker, useNavigate } from "@tanstack/react-router";
+import { IconBrandFacebook } from "@tabler/icons-react";
+import { Link, useBlocker, useNavigate } from "@tanstack/react-router";
 import { useState, type FormEvent, type ReactNode } from "react";
 import { Problem } from "../../api";
 import { useTexts } from "../../i18n";
@@ -15,9 +16,9 @@ import { AdvancedFields, IdFields, SecretFields, sent } from "./fields";
 import { Findings } from "./Findings";
 import { MetaLink, Needed } from "./Needed";
 import { Steps } from "./Steps";
-import { texts } from "./texts";
+import { signUpTexts, texts } from "./texts";
 import type { CloudSettings, NewSender, Report } from "./types";
-import { checkNew, useSenderChanges } from "./useSenders";
+import { checkNew, useSenderChanges, useSignUp } from "./useSenders";
 import { newToken, remember } from "./verify";
 
 export function ConnectPage() {
@@ -132,6 +133,7 @@ function Connect() {
   const title = [t.sender, t.meta, t.access][step - 1]!;
   return (
     <Page title={t.create} back={{ to: "/senders", text: t.back }}>
+      {step === 1 && <ByFacebook />}
       {v.provider === "whatsapp" && <Steps at={step} />}
       <form className="connect-narrow" onSubmit={submit} noValidate>
         <Card title={title}>
@@ -226,5 +228,26 @@ function Connect() {
         </div>
       </form>
     </Page>
+  );
+}
+
+/** ByFacebook leads to the sign-up by Facebook's dialog, if the operator has an app for it. It is a document of its own. */
+function ByFacebook() {
+  const t = useTexts(signUpTexts);
+  const dialog = useSignUp();
+  if (!dialog.data?.app_id) return null;
+  return (
+    <div className="connect-narrow connect-facebook">
+      <Card title={t.title}>
+        <p className="flat">{t.short}</p>
+        <Button
+          mt={12}
+          leftSection={<IconBrandFacebook size={18} />}
+          renderRoot={(props) => <Link to="/senders/sign-up" reloadDocument {...props} />}
+        >
+          {t.connect}
+        </Button>
+      </Card>
+    </div>
   );
 }

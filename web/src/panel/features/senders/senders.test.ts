@@ -2,8 +2,11 @@ import { expect, test } from "vitest";
 import panelSource from "../../../../../internal/edge/panel/channels/check.go?raw";
 import checkSource from "../../../../../internal/send/whatsapp/check.go?raw";
 import registerSource from "../../../../../internal/send/whatsapp/register.go?raw";
+import signUpSource from "../../../../../internal/send/whatsapp/signup.go?raw";
+import signUpRoutes from "../../../../../internal/edge/panel/channels/signup.go?raw";
 import { languages, setLanguage } from "../../i18n";
-import { checkTexts } from "./texts";
+import { told } from "./signup";
+import { checkTexts, signUpTexts } from "./texts";
 import { sent } from "./fields";
 import { reachable } from "./reachable";
 import { limitText, people, span } from "./limits";
@@ -121,4 +124,57 @@ test("private addresses are distinguished from public ones", () => {
   for (const address of own) expect(reachable(address), address).toBe(false);
   for (const address of ["https://carillon.example.com", "https://10.example.com", "https://[2a00::1]"])
     expect(reachable(address), address).toBe(true);
+});
+
+test("each step and refusal of a sign-up has a text in every language", async () => {
+  const source = signUpSource + signUpRoutes;
+  const steps = [...source.matchAll(/\bstep[A-Z]\w+ += "(\w+)"/g)].map((m) => m[1]!);
+  const refusals = [...source.matchAll(/(?:refused|failed)Step\(step\w+, "(\w+)"/g)].map((m) => m[1]!);
+  expect(new Set(steps)).toEqual(new Set(["code", "number", "subscription", "sender", "callbacks"]));
+  expect(refusals.length).toBeGreaterThan(9);
+  for (const language of Object.keys(languages) as (keyof typeof languages)[]) {
+    await setLanguage(language);
+    const t = signUpTexts.now as Record<string, string>;
+    for (const step of steps) expect(t["step_" + step], `${language} step_${step}`).toBeTruthy();
+    for (const why of refusals) expect(t["refused_" + why], `${language} refused_${why}`).toBeTruthy();
+  }
+});
+
+test("only messages of Facebook's dialog are read", () => {
+  const finish = (
+    event: string,
+    data: object = { waba_id: "2000001", phone_number_id: "1000001", business_id: "3" },
+  ) => ({ type: "WA_EMBEDDED_SIGNUP", event, data });
+  const origin = "https://www.facebook.com";
+  const finished = { kind: "finished", account: "2000001", number: "1000001" };
+  for (const from of ["https://facebook.com", "https://business.facebook.com", origin])
+    expect(told({ origin: from, data: finish("FINISH") }), from).toEqual(finished);
+  for (const from of [
+    "http://www.facebook.com",
+    "https://facebook.com.evil.test",
+    "https://evilfacebook.com",
+    "https://www.facebook.com:8443",
+    "null",
+    "",
+  ])
+    expect(told({ origin: from, data: finish("FINISH") }), from).toBeUndefined();
+  expect(told({ origin, data: JSON.stringify(finish("FINISH")) })).toEqual(finished);
+  expect(told({ origin, data: finish("FINISH_WHATSAPP_BUSINESS_APP_ONBOARDING", { waba_id: 2000001 }) })).toEqual({
+    kind: "finished",
+    account: "2000001",
+    number: undefined,
+  });
+  expect(told({ origin, data: finish("FINISH_ONLY_WABA", { waba_id: "2000001" }) })).toEqual({ kind: "numberMissing" });
+  expect(told({ origin, data: finish("CANCEL", { current_step: "PHONE" }) })).toEqual({ kind: "canceled" });
+  expect(told({ origin, data: finish("CANCEL", { error_message: "No" }) })).toEqual({ kind: "failed", text: "No" });
+  for (const data of [
+    "cb=f1&domain=x",
+    "{",
+    null,
+    7,
+    { type: "other" },
+    finish("LATER"),
+    finish("FINISH", { waba_id: "x" }),
+  ])
+    expect(told({ origin, data })).toBeUndefined();
 });

@@ -45,5 +45,8 @@ export type NewSender = Partial<Pick<MessagingSender, "id" | "default">> & {
   provider: string;
   settings: CloudSettings;
 };
+/** SignUpDialog is what Facebook's dialog needs; it is empty without an app of the operator's. */
+export type SignUpDialog = Schemas["ChannelsSignUpDialog"];
+export type SignUpRequest = Schemas["ChannelsSignUpRequest"];
 /** SenderState is how a sender is at the moment. */
 export type SenderState = Schemas["ChannelsSenderState"];

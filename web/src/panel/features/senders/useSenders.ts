@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { del, get, post, put } from "../../api";
 import { useCompany } from "../../session";
-import type { MessagingSender, NewSender, Report, SenderRow, SenderState } from "./types";
+import type { MessagingSender, NewSender, Report, SenderRow, SenderState, SignUpRequest } from "./types";
 
 const at = (id: string) => `/senders/${encodeURIComponent(id)}` as const;
 
@@ -35,6 +35,15 @@ export function useSenderState(id: string, every = 5_000) {
   });
 }
 
+/** useSignUp is what Facebook's dialog needs, for those who may connect numbers. */
+export function useSignUp() {
+  const company = useCompany();
+  return useQuery({
+    queryKey: [company.id, "sender-sign-up"],
+    queryFn: ({ signal }) => get("/sender-sign-up", {}, signal),
+  });
+}
+
 /** checkNew asks about a sender that is not stored. */
 export const checkNew = (x: NewSender): Promise<Report> => post("/senders/check", x);
 
@@ -59,6 +68,10 @@ export function useSenderChanges() {
   );
   return {
     add: useCallback(async (x: NewSender) => kept((await post("/senders", x)) as MessagingSender), [kept]),
+    signUp: useCallback(
+      async (x: SignUpRequest) => kept((await post("/sender-sign-up", x)) as MessagingSender),
+      [kept],
+    ),
     replace: useCallback(
       async ({ breaker: _, secrets: __, callback: ___, ...x }: MessagingSender) =>
         kept((await put(at(x.id), x)) as MessagingSender),

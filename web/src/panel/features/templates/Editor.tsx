@@ -19,6 +19,7 @@ import { ButtonsField } from "./ButtonsField";
 import { Counter } from "./Counter";
 import { editorTexts, texts } from "./texts";
 import { CodeFields } from "./CodeFields";
+import { DeadlineField } from "./DeadlineField";
 import { ExtrasField } from "./ExtrasField";
 import { componentsOf, fieldOf, isCode, nextVariable, sampleValues, type Form, type HeaderKind } from "./form";
 import { choices } from "./languages";
@@ -310,6 +311,7 @@ export function Editor({ stored, copied, initial, senders, name, title, back }: 
             ) : (
               words
             )}
+            <DeadlineField form={form} set={set} error={error} />
           </div>
         </Card>
         <div className="templates-side">

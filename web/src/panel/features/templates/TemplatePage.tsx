@@ -7,7 +7,7 @@ import { IconLanguage, IconPencil, IconSend, IconSend2, IconTemplateOff, IconTra
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { Problem } from "../../api";
-import { languageName } from "../../format";
+import { languageName, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
@@ -186,6 +186,16 @@ function Details({ template: x, others }: { template: TemplateRow; others: Templ
           <>
             <dt>{t.quality}</dt>
             <dd>{t[`quality_${x.quality}` as "quality_GREEN"] ?? x.quality}</dd>
+          </>
+        )}
+        {x.message_send_ttl_seconds !== undefined && (
+          <>
+            <dt>{t.deadline}</dt>
+            <dd>
+              {x.message_send_ttl_seconds < 0
+                ? t.deadlineLong
+                : fill(t.deadlineSeconds, { n: number(x.message_send_ttl_seconds, language) })}
+            </dd>
           </>
         )}
         <dt>{t.variables}</dt>

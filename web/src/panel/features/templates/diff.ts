@@ -36,7 +36,7 @@ export function difference(before: string, after: string): Bit[] {
 
 const split = (s: string): string[] => s.match(/\{\{[^{}]*\}\}\s*|[\p{L}\p{N}_]+\s*|[^\s]\s*|\s+/gu) ?? [];
 
-export type Part = "name" | "language" | "category" | "header" | "body" | "footer" | "buttons" | "samples";
+export type Part = "name" | "language" | "category" | "header" | "body" | "footer" | "buttons" | "samples" | "deadline";
 
 /** changed are the parts that an edit changed, as texts. */
 export function changed(before: Text, after: Text): { part: Part; before: string; after: string }[] {
@@ -55,6 +55,7 @@ export function changed(before: Text, after: Text): { part: Part; before: string
           .join("\n"),
     ],
     ["samples", (t) => t.components.flatMap(samples).join("\n")],
+    ["deadline", (t) => String(t.message_send_ttl_seconds ?? "")],
   ];
   return parts
     .map(([part, of]) => ({ part, before: of(before), after: of(after) }))

@@ -73,7 +73,12 @@ export interface Form {
   cards: FormCard[];
   cardHeader: "IMAGE" | "VIDEO" | "PRODUCT";
   asksToCall: boolean;
+  /** ttl is the seconds in which a message has to be delivered: "" for the channel's default, "-1" for 30 days. */
+  ttl: string;
 }
+
+/** deadlines are the most seconds of a delivery, by category. Marketing has none. */
+export const deadlines: Record<string, number | undefined> = { UTILITY: 43_200, AUTHENTICATION: 900 };
 
 let keys = 0;
 export function newButton(type: ButtonKind): FormButton {
@@ -111,6 +116,7 @@ export function emptyForm(language: string): Form {
     cards: [],
     cardHeader: "IMAGE",
     asksToCall: false,
+    ttl: "",
   };
 }
 
@@ -119,9 +125,16 @@ export const isCode = (f: Form): boolean => f.category === "AUTHENTICATION";
 
 /** formOf is a template as the editor holds it. */
 export function formOf(
-  t: Pick<TemplateRow, "name" | "language" | "category" | "components"> & { sender?: string },
+  t: Pick<TemplateRow, "name" | "language" | "category" | "components"> &
+    Partial<Pick<TemplateRow, "sender" | "message_send_ttl_seconds">>,
 ): Form {
-  const form = { ...emptyForm(t.language), sender: t.sender ?? "", name: t.name, category: t.category };
+  const form = {
+    ...emptyForm(t.language),
+    sender: t.sender ?? "",
+    name: t.name,
+    category: t.category,
+    ttl: t.message_send_ttl_seconds ? String(t.message_send_ttl_seconds) : "",
+  };
   for (const c of t.components) {
     switch (typeOf(c)) {
       case "HEADER": {
@@ -367,7 +380,14 @@ export function payloadOf(f: Form) {
       .map((name) => [name, f.samples[name]!.trim()]),
   );
   const text = isCode(f) ? {} : { content: f.body, samples };
-  return { name: f.name, language: f.language, category: f.category, ...text, components: partsOf(f) };
+  return {
+    name: f.name,
+    language: f.language,
+    category: f.category,
+    ...text,
+    components: partsOf(f),
+    message_send_ttl_seconds: deadlines[f.category] ? Number(f.ttl) : 0,
+  };
 }
 
 /** sampleValues are the samples by the keys of a request, for the preview. */
@@ -393,6 +413,7 @@ export function sampleValues(f: Form): Record<string, string> {
 /** fieldOf is the field of the form that a field of the payload stands for; "" for none. */
 export function fieldOf(f: Form, field: string): string {
   if (field === "content") return "body";
+  if (field === "message_send_ttl_seconds") return "ttl";
   const [head, n, ...rest] = field.split(".");
   if (head !== "components" || n === undefined) return field;
   const part = partsOf(f)[Number(n)]?.type;

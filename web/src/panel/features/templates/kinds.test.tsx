@@ -19,10 +19,23 @@ describe("a one-time code", () => {
   ];
 
   it("has no words of its own", () => {
-    expect(payloadOf(code)).toEqual({ name: "x", language: "en", category: "AUTHENTICATION", components: parts });
+    expect(payloadOf(code)).toEqual({
+      name: "x",
+      language: "en",
+      category: "AUTHENTICATION",
+      components: parts,
+      message_send_ttl_seconds: 0,
+    });
     expect(componentsOf(rebuilt(code))).toEqual(parts);
   });
 
+  it("has a deadline within the bounds of its category", () => {
+    expect(payloadOf({ ...code, ttl: "600" }).message_send_ttl_seconds).toBe(600);
+    expect(problemsOf({ ...code, ttl: "901" })).toHaveProperty("ttl");
+    expect(problemsOf({ ...code, ttl: "-1" })).not.toHaveProperty("ttl");
+    expect(payloadOf({ ...code, category: "MARKETING", ttl: "600" }).message_send_ttl_seconds).toBe(0);
+    expect(fieldOf(code, "message_send_ttl_seconds")).toBe("ttl");
+  });
   it("takes the code once", () => {
     const read = [{ type: "BODY", text: "*{{1}}* is your code." }, ...parts.slice(1)];
     expect(placesOf(read).map((p) => p.key)).toEqual(["button_url_0"]);

@@ -14,6 +14,7 @@ interface Case {
     content: string;
     samples: Record<string, string>;
     components: TemplateComponent[];
+    message_send_ttl_seconds?: number;
   };
 }
 const cases = drafts as unknown as Case[];

@@ -1,5 +1,5 @@
 // The rules of a template, as the server checks them: ../../../../../internal/base/content/testdata/drafts.json has cases that both must judge alike.
-import { isCode, labels, phoneOf, type ButtonKind, type Form, type FormButton } from "./form";
+import { deadlines, isCode, labels, phoneOf, type ButtonKind, type Form, type FormButton } from "./form";
 import { markersOf } from "./variables";
 
 export const limits = {
@@ -17,6 +17,7 @@ export const limits = {
   minutes: 90,
   apps: 5,
   hash: 11,
+  deadline: 30, // seconds at least
   offer: 16,
   offerBody: 600,
   cards: 10,
@@ -53,6 +54,7 @@ export type RuleName =
   | "phoneForm"
   | "single"
   | "minutes"
+  | "deadline"
   | "apps"
   | "package"
   | "hash"
@@ -89,6 +91,7 @@ export function problemsOf(f: Form): Problems {
   else if (f.language.length > 16 || !/^[A-Za-z]{2,3}([_-][A-Za-z0-9]{2,8})*$/.test(f.language))
     say("language", "languageForm");
   if (!["MARKETING", "UTILITY", "AUTHENTICATION"].includes(f.category)) say("category", "category");
+  deadline(f, say);
   if (isCode(f)) {
     code(f, say);
     return p;
@@ -109,6 +112,13 @@ export function problemsOf(f: Form): Problems {
     f.buttons.filter((b) => b.type === "URL" && b.url.includes("{{")).length;
   if (count > limits.variables) say("body", "variables", limits.variables);
   return p;
+}
+
+function deadline(f: Form, say: Say): void {
+  const most = deadlines[f.category],
+    seconds = Number(f.ttl);
+  if (!most || f.ttl === "" || f.ttl === "-1") return;
+  if (!(Number.isInteger(seconds) && seconds >= limits.deadline && seconds <= most)) say("ttl", "deadline", most);
 }
 
 type Say = (field: string, rule: RuleName, n?: number) => void;

@@ -90,6 +90,7 @@ export const phoneTexts = {
   image: "Image",
   video: "Video",
   file: "Document",
+  shareNumber: "Share my number",
   copied: "Copied",
   until: "Until {time}",
   product: "Product {id}",

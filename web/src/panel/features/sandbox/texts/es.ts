@@ -91,6 +91,7 @@ export const phoneTexts: Record<keyof typeof en.phoneTexts, string> = {
   image: "Imagen",
   video: "Vídeo",
   file: "Documento",
+  shareNumber: "Compartir mi número",
   copied: "Copiado",
   until: "Hasta el {time}",
   product: "Producto {id}",

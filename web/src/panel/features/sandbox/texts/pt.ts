@@ -91,6 +91,7 @@ export const phoneTexts: Record<keyof typeof en.phoneTexts, string> = {
   image: "Imagem",
   video: "Vídeo",
   file: "Documento",
+  shareNumber: "Compartilhar meu número",
   copied: "Copiado",
   until: "Até {time}",
   product: "Produto {id}",

@@ -79,7 +79,7 @@ export const texts = {
   advanced: "Advanced",
   baseUrl: "API URL",
   baseUrlHelp:
-    "Optional. Defaults to Meta's URL. Enter another only for resellers with the same API, and re-enter the access token with it.",
+    "Optional. Defaults to Meta's URL. Enter another only for resellers with the same API, and re-enter the access token and the app secret with it.",
   version: "API version",
   versionHelp: "Optional. Defaults to v23.0",
   callbacks: "Webhook",
@@ -367,4 +367,52 @@ export const historyTexts = {
   refused: "The business doesn't share its history in the WhatsApp Business app. New messages arrive as usual.",
   counts: "{messages} messages, {conversations} conversations, {names} names.",
   last: "Last data: {ago}.",
+};
+
+/** Texts of the sign-up by Facebook's dialog: its steps (step_) and refusals (refused_). */
+export const signUpTexts = {
+  title: "Connect with Facebook",
+  connect: "Connect with Facebook",
+  short: "Sign in to Facebook and choose the number. Nothing needs to be copied.",
+  about:
+    "In Facebook's window, choose the business account and the number, or add a number. Carillon gets access to this account only.",
+  kind: "Where is the number in use?",
+  own: "Only here",
+  ownHelp: "A new number, or one that isn't in use in an app. You register it with a PIN at the end.",
+  app: "Keep using the WhatsApp Business app",
+  appHelp: "The number stays in the app on the phone. It needs no PIN.",
+  go: "Continue with Facebook",
+  loads: "The page loads Facebook's scripts when you continue.",
+  loading: "Loading Facebook…",
+  open: "Waiting for Facebook's window…",
+  connecting: "Connecting the number…",
+  byHand: "Enter the IDs and the token by hand",
+  absent: "This installation has no Meta app for it. Connect the number by hand.",
+  blocked: "Facebook's scripts weren't loaded. Check the connection and content blockers, then reload the page.",
+  reload: "Reload",
+  canceled:
+    "Facebook's window was closed before the end. If it never opened, allow pop-ups for this page. Nothing was connected.",
+  silent: "Facebook didn't say which number was chosen. Start again; choices made there are kept.",
+  numberMissing: "The WhatsApp account has no number yet. Start again and add a number.",
+  failed: "Facebook reported an error. Nothing was connected.",
+  failedAt: "Failed: {step}",
+  failedNow: "The number wasn't connected",
+  nothing: "Nothing was stored.",
+  step_code: "get access from Meta",
+  step_number: "find the number",
+  step_subscription: "subscribe to callbacks",
+  step_sender: "store the number",
+  step_callbacks: "direct callbacks to this server",
+  refused_code_refused: "Meta didn't accept the code, which is valid for 30 seconds. Start again.",
+  refused_app_refused: "Meta rejects the app. The operator has to check meta-app-id and meta-app-secret.",
+  refused_account_denied: "The access doesn't include this WhatsApp account. Start again and choose the account.",
+  refused_number_unclear: "The account has several numbers. Start again and choose one, or connect the number by hand.",
+  refused_number_missing: "The account has no number yet. Start again and add a number.",
+  refused_number_elsewhere: "The number isn't in this account. Start again and choose the account of the number.",
+  refused_number_taken: "Another company here has connected this number. Remove it there first.",
+  refused_subscription_refused:
+    "Meta doesn't let the app get the account's callbacks. The operator has to check the app's permissions.",
+  refused_callbacks_refused:
+    "Meta couldn't verify this server's URL. The operator has to check that it can be reached from the internet.",
+  refused_address_long: "The callback URL is longer than Meta allows (200 characters).",
 };

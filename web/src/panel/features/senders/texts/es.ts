@@ -82,7 +82,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   advanced: "Avanzado",
   baseUrl: "URL de la API",
   baseUrlHelp:
-    "Opcional. Por defecto, la URL de Meta. Indique otra solo para revendedores con la misma API, y vuelva a introducir el token de acceso.",
+    "Opcional. Por defecto, la URL de Meta. Indique otra solo para revendedores con la misma API, y vuelva a introducir el token de acceso y la clave secreta de la app.",
   version: "Versión de la API",
   versionHelp: "Opcional. Por defecto, v23.0",
   callbacks: "Webhook",
@@ -376,4 +376,52 @@ export const historyTexts = {
     "La empresa no comparte su historial en la aplicación WhatsApp Business. Los mensajes nuevos llegan como siempre.",
   counts: "{messages} mensajes, {conversations} conversaciones, {names} nombres.",
   last: "Últimos datos: {ago}.",
+};
+
+export const signUpTexts = {
+  title: "Conectar con Facebook",
+  connect: "Conectar con Facebook",
+  short: "Inicie sesión en Facebook y elija el número. No hace falta copiar nada.",
+  about:
+    "En la ventana de Facebook, elija la cuenta de empresa y el número, o añada un número. Carillon obtiene acceso solo a esta cuenta.",
+  kind: "¿Dónde se usa el número?",
+  own: "Solo aquí",
+  ownHelp: "Un número nuevo, o uno que no se usa en ninguna app. Al final lo registra con un PIN.",
+  app: "Seguir usando la app WhatsApp Business",
+  appHelp: "El número sigue en la app del teléfono. No necesita PIN.",
+  go: "Continuar con Facebook",
+  loads: "La página carga los scripts de Facebook al continuar.",
+  loading: "Cargando Facebook…",
+  open: "Esperando a la ventana de Facebook…",
+  connecting: "Conectando el número…",
+  byHand: "Introducir los ID y el token a mano",
+  absent: "Esta instalación no tiene una app de Meta para ello. Conecte el número a mano.",
+  blocked:
+    "No se cargaron los scripts de Facebook. Revise la conexión y los bloqueadores de contenido, y vuelva a cargar la página.",
+  reload: "Volver a cargar",
+  canceled:
+    "La ventana de Facebook se cerró antes de terminar. Si no llegó a abrirse, permita las ventanas emergentes de esta página. No se conectó nada.",
+  silent: "Facebook no indicó qué número se eligió. Empiece de nuevo; lo elegido allí se conserva.",
+  numberMissing: "La cuenta de WhatsApp aún no tiene ningún número. Empiece de nuevo y añada un número.",
+  failed: "Facebook informó de un error. No se conectó nada.",
+  failedAt: "Falló: {step}",
+  failedNow: "El número no se conectó",
+  nothing: "No se guardó nada.",
+  step_code: "obtener acceso de Meta",
+  step_number: "encontrar el número",
+  step_subscription: "suscribirse a los callbacks",
+  step_sender: "guardar el número",
+  step_callbacks: "dirigir los callbacks a este servidor",
+  refused_code_refused: "Meta no aceptó el código, que vale 30 segundos. Empiece de nuevo.",
+  refused_app_refused: "Meta rechaza la app. El operador debe revisar meta-app-id y meta-app-secret.",
+  refused_account_denied: "El acceso no incluye esta cuenta de WhatsApp. Empiece de nuevo y elija la cuenta.",
+  refused_number_unclear: "La cuenta tiene varios números. Empiece de nuevo y elija uno, o conecte el número a mano.",
+  refused_number_missing: "La cuenta aún no tiene ningún número. Empiece de nuevo y añada un número.",
+  refused_number_elsewhere: "El número no está en esta cuenta. Empiece de nuevo y elija la cuenta del número.",
+  refused_number_taken: "Otra empresa ha conectado este número aquí. Elimínelo primero allí.",
+  refused_subscription_refused:
+    "Meta no permite que la app reciba los callbacks de la cuenta. El operador debe revisar los permisos de la app.",
+  refused_callbacks_refused:
+    "Meta no pudo verificar la URL de este servidor. El operador debe comprobar que se puede acceder a él desde internet.",
+  refused_address_long: "La URL de callback es más larga de lo que permite Meta (200 caracteres).",
 };

@@ -81,7 +81,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   advanced: "Avançado",
   baseUrl: "URL da API",
   baseUrlHelp:
-    "Opcional. Por padrão, a URL da Meta. Informe outra só para revendedores com a mesma API, e informe novamente o token de acesso.",
+    "Opcional. Por padrão, a URL da Meta. Informe outra só para revendedores com a mesma API, e informe novamente o token de acesso e a chave secreta do app.",
   version: "Versão da API",
   versionHelp: "Opcional. Por padrão, v23.0",
   callbacks: "Webhook",
@@ -372,4 +372,52 @@ export const historyTexts = {
     "A empresa não compartilha o histórico no aplicativo WhatsApp Business. As mensagens novas chegam como sempre.",
   counts: "{messages} mensagens, {conversations} conversas, {names} nomes.",
   last: "Últimos dados: {ago}.",
+};
+
+export const signUpTexts = {
+  title: "Conectar com o Facebook",
+  connect: "Conectar com o Facebook",
+  short: "Entre no Facebook e escolha o número. Não é preciso copiar nada.",
+  about:
+    "Na janela do Facebook, escolha a conta comercial e o número, ou adicione um número. O Carillon recebe acesso somente a essa conta.",
+  kind: "Onde o número é usado?",
+  own: "Somente aqui",
+  ownHelp: "Um número novo, ou um que não é usado em nenhum app. No fim, você o registra com um PIN.",
+  app: "Continuar usando o app WhatsApp Business",
+  appHelp: "O número continua no app do celular. Ele não precisa de PIN.",
+  go: "Continuar com o Facebook",
+  loads: "A página carrega os scripts do Facebook quando você continua.",
+  loading: "Carregando o Facebook…",
+  open: "Aguardando a janela do Facebook…",
+  connecting: "Conectando o número…",
+  byHand: "Inserir os IDs e o token manualmente",
+  absent: "Esta instalação não tem um app da Meta para isso. Conecte o número manualmente.",
+  blocked:
+    "Os scripts do Facebook não foram carregados. Verifique a conexão e os bloqueadores de conteúdo e recarregue a página.",
+  reload: "Recarregar",
+  canceled:
+    "A janela do Facebook foi fechada antes do fim. Se ela não chegou a abrir, permita pop-ups para esta página. Nada foi conectado.",
+  silent: "O Facebook não informou qual número foi escolhido. Comece de novo; o que foi escolhido lá é mantido.",
+  numberMissing: "A conta do WhatsApp ainda não tem nenhum número. Comece de novo e adicione um número.",
+  failed: "O Facebook informou um erro. Nada foi conectado.",
+  failedAt: "Falhou: {step}",
+  failedNow: "O número não foi conectado",
+  nothing: "Nada foi salvo.",
+  step_code: "obter acesso da Meta",
+  step_number: "encontrar o número",
+  step_subscription: "assinar os callbacks",
+  step_sender: "salvar o número",
+  step_callbacks: "direcionar os callbacks para este servidor",
+  refused_code_refused: "A Meta não aceitou o código, que vale por 30 segundos. Comece de novo.",
+  refused_app_refused: "A Meta rejeita o app. O operador precisa verificar meta-app-id e meta-app-secret.",
+  refused_account_denied: "O acesso não inclui esta conta do WhatsApp. Comece de novo e escolha a conta.",
+  refused_number_unclear: "A conta tem vários números. Comece de novo e escolha um, ou conecte o número manualmente.",
+  refused_number_missing: "A conta ainda não tem nenhum número. Comece de novo e adicione um número.",
+  refused_number_elsewhere: "O número não está nesta conta. Comece de novo e escolha a conta do número.",
+  refused_number_taken: "Outra empresa já conectou este número aqui. Remova-o primeiro lá.",
+  refused_subscription_refused:
+    "A Meta não permite que o app receba os callbacks da conta. O operador precisa verificar as permissões do app.",
+  refused_callbacks_refused:
+    "A Meta não conseguiu verificar a URL deste servidor. O operador precisa verificar se ele pode ser acessado pela internet.",
+  refused_address_long: "A URL de callback é mais longa do que a Meta permite (200 caracteres).",
 };

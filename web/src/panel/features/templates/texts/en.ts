@@ -54,6 +54,9 @@ export const texts = {
   copyProviderId: "Copy WhatsApp ID",
   variables: "Variables",
   noVariables: "None",
+  deadline: "Delivery deadline",
+  deadlineLong: "30 days",
+  deadlineSeconds: "{n} seconds",
   otherLanguages: "Other languages",
   submit: "Submit for approval",
   submitted_told: "Submitted. WhatsApp is reviewing it.",
@@ -153,6 +156,7 @@ export const texts = {
   part_footer: "Footer",
   part_buttons: "Buttons",
   part_samples: "Samples",
+  part_deadline: "Delivery deadline",
 };
 
 /** Texts of the editor of a template. */
@@ -305,6 +309,15 @@ export const editorTexts = {
   codeMinutesHelp: "1 to 90. Optional. By default, the message doesn't say.",
   codeButton: "Button text",
   codeButtonHelp: "Optional. By default, WhatsApp's own, in the template's language",
+  deadline: "Delivery deadline",
+  deadlineUsual: "WhatsApp's default",
+  deadlineCode: "10 minutes",
+  deadlineLong: "30 days",
+  deadlineOther: "Other",
+  deadlineHelp:
+    "If a message can't be delivered by then, WhatsApp drops it. By default: 10 minutes for a code, 30 days for others.",
+  deadlineSeconds: "Seconds to deliver",
+  deadlineUnit: " seconds",
   codeTerms: "The zero-tap terms of WhatsApp are accepted for these apps",
   apps: "Android apps",
   appsHelp: "Package name and the 11-character hash of the app's signing key",
@@ -325,6 +338,7 @@ export const editorTexts = {
   asksToCallHelp: "The recipient can allow calls from your WhatsApp number.",
   rule_single: "Each kind of button at most once",
   rule_minutes: "A whole number from 1 to {n}",
+  rule_deadline: "A whole number from 30 to {n}",
   rule_apps: "Add 1 to {n} apps",
   rule_package: "A package name such as com.example.app",
   rule_hash: "Exactly {n} characters",

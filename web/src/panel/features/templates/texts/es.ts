@@ -56,6 +56,9 @@ export const texts: Record<keyof typeof en.texts, string> = {
   copyProviderId: "Copiar el ID de WhatsApp",
   variables: "Variables",
   noVariables: "Ninguna",
+  deadline: "Plazo de entrega",
+  deadlineLong: "30 días",
+  deadlineSeconds: "{n} segundos",
   otherLanguages: "Otros idiomas",
   submit: "Enviar a revisión",
   submitted_told: "Enviada. WhatsApp la está revisando.",
@@ -157,6 +160,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   part_footer: "Pie de página",
   part_buttons: "Botones",
   part_samples: "Ejemplos",
+  part_deadline: "Plazo de entrega",
 };
 
 export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
@@ -310,6 +314,15 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   codeMinutesHelp: "De 1 a 90. Opcional. Por defecto, no se menciona.",
   codeButton: "Texto del botón",
   codeButtonHelp: "Opcional. Por defecto, el de WhatsApp en el idioma de la plantilla",
+  deadline: "Plazo de entrega",
+  deadlineUsual: "El de WhatsApp",
+  deadlineCode: "10 minutos",
+  deadlineLong: "30 días",
+  deadlineOther: "Otro",
+  deadlineHelp:
+    "Si un mensaje no se puede entregar en ese plazo, WhatsApp lo descarta. Por defecto: 10 minutos para un código, 30 días para los demás.",
+  deadlineSeconds: "Segundos para entregar",
+  deadlineUnit: " segundos",
   codeTerms: "Se aceptan las condiciones de WhatsApp sobre códigos sin toques para estas apps",
   apps: "Apps de Android",
   appsHelp: "Nombre del paquete y hash de 11 caracteres de la clave con la que se firma la app",
@@ -330,6 +343,7 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   asksToCallHelp: "El destinatario puede permitir llamadas desde su número de WhatsApp.",
   rule_single: "Cada tipo de botón, como máximo una vez",
   rule_minutes: "Un número entero de 1 a {n}",
+  rule_deadline: "Un número entero de 30 a {n}",
   rule_apps: "Añada de 1 a {n} apps",
   rule_package: "Un nombre de paquete como com.example.app",
   rule_hash: "Exactamente {n} caracteres",

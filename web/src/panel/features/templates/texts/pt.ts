@@ -57,6 +57,9 @@ export const texts: Record<keyof typeof en.texts, string> = {
   copyProviderId: "Copiar o ID do WhatsApp",
   variables: "Variáveis",
   noVariables: "Nenhuma",
+  deadline: "Prazo de entrega",
+  deadlineLong: "30 dias",
+  deadlineSeconds: "{n} segundos",
   otherLanguages: "Outros idiomas",
   submit: "Enviar para análise",
   submitted_told: "Enviado. O WhatsApp está analisando.",
@@ -157,6 +160,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   part_footer: "Rodapé",
   part_buttons: "Botões",
   part_samples: "Exemplos",
+  part_deadline: "Prazo de entrega",
 };
 
 export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
@@ -309,6 +313,15 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   codeMinutesHelp: "De 1 a 90. Opcional. Por padrão, não é mencionado.",
   codeButton: "Texto do botão",
   codeButtonHelp: "Opcional. Por padrão, o do WhatsApp no idioma do modelo",
+  deadline: "Prazo de entrega",
+  deadlineUsual: "O do WhatsApp",
+  deadlineCode: "10 minutos",
+  deadlineLong: "30 dias",
+  deadlineOther: "Outro",
+  deadlineHelp:
+    "Se uma mensagem não puder ser entregue nesse prazo, o WhatsApp a descarta. Por padrão: 10 minutos para um código, 30 dias para as demais.",
+  deadlineSeconds: "Segundos para entregar",
+  deadlineUnit: " segundos",
   codeTerms: "Os termos do WhatsApp para códigos sem toque foram aceitos para estes apps",
   apps: "Apps Android",
   appsHelp: "Nome do pacote e hash de 11 caracteres da chave que assina o app",
@@ -329,6 +342,7 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   asksToCallHelp: "O destinatário pode permitir ligações do seu número do WhatsApp.",
   rule_single: "Cada tipo de botão no máximo uma vez",
   rule_minutes: "Um número inteiro de 1 a {n}",
+  rule_deadline: "Um número inteiro de 30 a {n}",
   rule_apps: "Adicione de 1 a {n} apps",
   rule_package: "Um nome de pacote como com.example.app",
   rule_hash: "Exatamente {n} caracteres",
