@@ -51,21 +51,21 @@ func Counted(s *carillon.Shape) bool {
 
 // SetTokens sets the tokens of the counted links of a content, and reports whether it has any. The card is -1 for the
 // template itself.
-func SetTokens(c *provider.Content, token func(card, button int) string) (any bool) {
-	any = setTokens(c, -1, token)
+func SetTokens(c *provider.Content, token func(card, button int) string) (has bool) {
+	has = setTokens(c, -1, token)
 	for i := range c.Cards {
-		any = setTokens(&c.Cards[i], i, token) || any
+		has = setTokens(&c.Cards[i], i, token) || has
 	}
-	return any
+	return has
 }
 
-func setTokens(c *provider.Content, card int, token func(card, button int) string) (any bool) {
+func setTokens(c *provider.Content, card int, token func(card, button int) string) (has bool) {
 	for i := range c.Buttons {
 		if b := &c.Buttons[i]; b.Destination != "" {
-			b.Value, any = token(card, b.Index), true
+			b.Value, has = token(card, b.Index), true
 		}
 	}
-	return any
+	return has
 }
 
 // Destination returns the address that a counted link of a request leads to: the value for a button, of a card or (-1)

@@ -15,6 +15,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/content"
+	"carillon/internal/base/provider"
 	"carillon/internal/send/link"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
@@ -367,6 +368,46 @@ func TestDestinationsAreCheckedOnAcceptance(t *testing.T) {
 		r.visit(token)
 		if diff := cmp.Diff([]int{1}, r.clicked(id)); diff != "" {
 			t.Error(diff)
+		}
+	})
+}
+
+// A message that failed and is sent again has a link of its own, which leads to the same address.
+func TestAResentMessageHasItsOwnLink(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, o store.Options) {
+		t.Parallel()
+		r := newRig(t, o, counted)
+		r.provider.decide = func(m *provider.Outgoing) provider.Outcome {
+			if r.provider.count() == 1 {
+				return provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonUndeliverable}
+			}
+			return provider.Outcome{Verdict: provider.Sent, ProviderID: "wamid." + m.Ref.String()}
+		}
+		defer r.start()()
+		const number = "34600111222"
+		id := r.accept(linked("", number))
+		first := r.tokens(1)[number]
+		await(t, "it failed", func() bool { return r.view(id).Recipients[0].State == carillon.StateFailed })
+		s, _, err := notify.Sent{Store: r.store}.Resend(t.Context(), r.company.ID, id, notify.Again{Recipients: []int{0}}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Company = r.company
+		again, err := r.notify.Accept(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		second := r.tokens(2)[number]
+		if second == first {
+			t.Error("both have the same token")
+		}
+		if v, err := r.notify.Visited(t.Context(), second); err != nil || v.Destination != "https://acme.test/o/"+number+"?a=b" {
+			t.Error(v, err)
+		}
+		r.visit(second)
+		if got := []int{r.clicked(id)[0], r.clicked(again.ID)[0]}; got[0] != 0 || got[1] != 1 {
+			t.Error(got)
 		}
 	})
 }
