@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"carillon"
 	"carillon/internal/app"
 	"carillon/internal/send/whatsapp/graphtest"
 )
@@ -108,6 +109,43 @@ func TestAPhoneWithAUsernameIsAPerson(t *testing.T) {
 				t.Errorf("another phone shows %v", lines)
 			}
 			h.ask("GET", handsetPath+"?sender=demo&number=@", h.token, "", http.StatusBadRequest)
+		})
+	}
+}
+
+// A person with a username shares the number on request, and the company knows it from then on.
+func TestAPersonOnAPhoneSharesTheNumber(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			h := startHandset(t, engine, "@eva")
+			h.write(`"kind":"text","text":"Hello?"`)
+			h.until("> Hello?")
+			listed := h.ask("GET", "/panel/v1/conversations?folder=all", h.token, "", http.StatusOK)["data"].([]any)
+			path := "/panel/v1/conversations/" + listed[0].(map[string]any)["id"].(string)
+			h.ask("POST", path+"/answers", h.token, `{"client_id":"a","text":"May we call you?","ask_number":true}`, http.StatusOK)
+			h.until("May we call you?")
+			asks := map[string]any{}
+			for _, x := range h.ask("GET", handsetPath+"?sender=demo&number=@eva", h.token, "", http.StatusOK)["messages"].([]any) {
+				m := x.(map[string]any)
+				asks[m["text"].(string)] = m["asks_number"]
+			}
+			if asks["May we call you?"] != true || asks["Hello?"] != nil {
+				t.Errorf("these messages ask for the number: %v", asks)
+			}
+			h.write(`"kind":"contact"`)
+			app.Within(t, "the number is known", func() bool {
+				thread := h.ask("GET", path, h.token, "", http.StatusOK)
+				number, _ := thread["contact"].(map[string]any)["number"].(string)
+				return carillon.ValidNumber(number)
+			})
+			const template = `{"client_id":"t","name":"hello","language":"en","variables":{"body_text_0":"Eva"}}`
+			h.ask("POST", path+"/templates", h.token, template, http.StatusOK)
+			app.Within(t, "the template to the number is on the phone", func() bool {
+				lines, _ := h.shows()
+				return strings.Contains(strings.Join(lines, "\n"), "Hello Eva")
+			})
 		})
 	}
 }
