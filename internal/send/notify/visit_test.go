@@ -372,7 +372,7 @@ func TestDestinationsAreCheckedOnAcceptance(t *testing.T) {
 	})
 }
 
-// A message that failed and is sent again has a link of its own, which leads to the same address.
+// A message that failed and is sent again has another link to the same address.
 func TestAResentMessageHasItsOwnLink(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, o store.Options) {
