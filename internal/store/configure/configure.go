@@ -24,7 +24,6 @@ const (
 	maxEntries  = 250_000 // per kind: a hundred thousand senders with their templates, and some
 	maxUnknown  = 8192
 	longestName = 64 // bytes of a name remembered as unknown
-	maxLoad     = 5 * time.Second
 
 	// allCompanies means every company in the table invalidation.
 	allCompanies = "*"
@@ -48,7 +47,7 @@ type invalidator interface {
 func New(d *db.DB, s *Sealer) *Configuration { return &Configuration{db: d, seal: s} }
 
 // Cache adds a cache that changes invalidate; its groups are companies. All are added before the first change.
-func Cache[V any](c *Configuration) *cache.Cache[V] { return SlowCache[V](c, maxLoad) }
+func Cache[V any](c *Configuration) *cache.Cache[V] { return SlowCache[V](c, c.db.Timeout()) }
 
 // SlowCache is Cache with a longer timeout for loading.
 func SlowCache[V any](c *Configuration, load time.Duration) *cache.Cache[V] {
@@ -59,7 +58,7 @@ func SlowCache[V any](c *Configuration, load time.Duration) *cache.Cache[V] {
 
 // Sized is Cache with a bound on the total size of the values.
 func Sized[V any](c *Configuration, most int, size func(V) int) *cache.Cache[V] {
-	x := cache.Sized(most, size, maxLoad)
+	x := cache.Sized(most, size, c.db.Timeout())
 	c.caches = append(c.caches, x)
 	return x
 }
@@ -73,7 +72,7 @@ type Names[V any] struct {
 
 // NewNames adds a Names that changes invalidate.
 func NewNames[V any](c *Configuration) *Names[V] {
-	n := &Names[V]{Cache[V](c), cache.New[struct{}](maxUnknown, maxLoad)}
+	n := &Names[V]{Cache[V](c), cache.New[struct{}](maxUnknown, c.db.Timeout())}
 	c.caches = append(c.caches, n.unknown)
 	return n
 }

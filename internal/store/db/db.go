@@ -84,6 +84,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	} else {
 		d.dialect = postgresDialect()
 		err = d.openPostgres(o.URL, &d.server)
+		d.timeout = max(d.timeout, d.server.connect)
 		if err == nil {
 			err = awaitServer(ctx, o.Logger, o.Wait, d.write.PingContext)
 		}
@@ -124,6 +125,9 @@ func (d *DB) Close() error {
 	d.stmts.close()
 	return d.pools.close()
 }
+
+// Timeout bounds operations for callers who wait: at least the time that the URL allows for a connection, which they may need.
+func (d *DB) Timeout() time.Duration { return d.timeout }
 
 // Engine returns "sqlite" or "postgres".
 func (d *DB) Engine() string { return d.dialect.name }

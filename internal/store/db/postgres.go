@@ -24,9 +24,10 @@ const (
 // server is the information about the PostgreSQL server.
 type server struct {
 	url     string
-	several bool        // the URL lists several servers
-	chooses bool        // and requires one that accepts writes
-	pglz    atomic.Bool // it supports no other compression
+	connect time.Duration // bounds a connection set-up
+	several bool          // the URL lists several servers
+	chooses bool          // and requires one that accepts writes
+	pglz    atomic.Bool   // it supports no other compression
 }
 
 // dialer makes connections that break when the server stops responding. The setting tcp_user_timeout does the same on
@@ -64,6 +65,7 @@ func (p *pools) openPostgres(url string, s *server) error {
 		c.ConnectTimeout = connectTimeout
 	}
 	c.DialFunc = dialer().DialContext
+	s.connect = c.ConnectTimeout
 	s.chooses = c.ValidateConnect != nil
 	for _, f := range c.Fallbacks { // besides other servers, these contain the same one with and without TLS
 		s.several = s.several || f.Host != c.Host || f.Port != c.Port
@@ -158,9 +160,7 @@ func (d *DB) Connect(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, errors.New("connect: the database URL cannot be read")
 	}
-	if to.ConnectTimeout == 0 {
-		to.ConnectTimeout = connectTimeout
-	}
+	to.ConnectTimeout = d.server.connect
 	to.DialFunc = dialer().DialContext
 	c, err := pgx.ConnectConfig(ctx, to)
 	if err != nil {
