@@ -13,7 +13,8 @@ import (
 // estimated wait; background operations, which finish accepted work, by a separate number only, so that they always
 // find room regardless of the number of requests.
 type backlog struct {
-	most            int64 // operations of each class
+	most            int64         // operations of each class
+	longest         time.Duration // estimated wait; at least longestWait
 	requests, bytes atomic.Int64
 	own             atomic.Int64 // waiting background operations
 	came            atomic.Int64 // operations since the start
@@ -23,6 +24,7 @@ type backlog struct {
 const (
 	backlogBytes = 64 << 20
 	longestWait  = 2 * time.Second
+	confirmed    = 3 * time.Second // of a commit's timeout, for the commit itself
 )
 
 // enter takes a slot for a write, or refuses it.
@@ -60,7 +62,7 @@ func (b *backlog) leave(w *write) {
 
 // full refuses a request if one more would be too many.
 func (b *backlog) full() error {
-	if b.requests.Load() >= b.most || b.bytes.Load() > backlogBytes || b.wait() > longestWait {
+	if b.requests.Load() >= b.most || b.bytes.Load() > backlogBytes || b.wait() > max(b.longest, longestWait) {
 		return b.refusal()
 	}
 	return nil

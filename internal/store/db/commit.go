@@ -37,7 +37,7 @@ type committer struct {
 }
 
 func newCommitter(d *DB, workers, waiting int) *committer {
-	c := &committer{db: d, queue: newQueue(waiting), backlog: backlog{most: int64(waiting)}}
+	c := &committer{db: d, queue: newQueue(waiting), backlog: backlog{most: int64(waiting), longest: d.timeout - confirmed}}
 	for range workers {
 		c.done.Go(c.loop)
 	}
