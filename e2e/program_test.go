@@ -71,7 +71,7 @@ func startWith(t *testing.T, engine, provision string, o app.Options, more map[s
 	flags := map[string][]string{"provision": {provision}, "shutdown-timeout": {"60s"}}
 	p := &program{}
 	if engine == "postgres" {
-		p.database = storetest.Postgres(t)
+		p.database = storetest.PatientPostgres(t)
 		flags["database-url"] = []string{p.database}
 		flags["master-key-file"] = []string{storetest.MasterKey(t)}
 	}

@@ -50,7 +50,7 @@ func (x Templates) statistics(r *http.Request, by member.Member, id string) (sta
 			return statisticsRow{}, carillon.Invalid("days", "Must be a whole number from 1 to 90")
 		}
 	}
-	if err := x.mayAsk(r, by); err != nil {
+	if err := x.mayAsk(r, by, id); err != nil {
 		return statisticsRow{}, err
 	}
 	got, has, err := x.Catalog.Statistics(r.Context(), by.CompanyID, id, time.Now().UTC().AddDate(0, 0, 1-days))
@@ -81,13 +81,17 @@ func statisticsRowOf(got provider.TemplateStatistics, has bool) statisticsRow {
 
 // count turns on the statistics for the account of a template's sender, for good.
 func (x Templates) count(r *http.Request, by member.Member, id string) (httpio.None, error) {
-	if err := x.mayAsk(r, by); err != nil {
+	if err := x.mayAsk(r, by, id); err != nil {
 		return nil, err
 	}
 	return nil, x.Catalog.CountByTemplate(r.Context(), by.CompanyID, id)
 }
 
-func (x Templates) mayAsk(r *http.Request, by member.Member) error {
+// mayAsk finds the template before a request about it counts.
+func (x Templates) mayAsk(r *http.Request, by member.Member, id string) error {
+	if _, err := x.Catalog.Find(r.Context(), by.CompanyID, id); err != nil {
+		return err
+	}
 	_, err := x.Gate.Limits.Allow(r.Context(), "statistics "+by.CompanyID, asksPerMinute, 1)
 	return err
 }
