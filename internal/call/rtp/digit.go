@@ -1,6 +1,7 @@
 package rtp
 
 import (
+	"encoding/binary"
 	"strings"
 	"time"
 )
@@ -23,6 +24,8 @@ type press struct {
 	key   byte
 	begun uint32 // timestamp
 	ticks int
+
+	payloadType uint8
 }
 
 // payload returns the payload for a tick after the key was pressed. last reports that it is the key's last packet.
@@ -45,17 +48,44 @@ func keyOf(digit rune) (key byte, ok bool) {
 // pressed tracks received digits, so that each is reported once regardless of the number of its packets.
 type pressed struct {
 	known bool
-	begun uint32
+	ssrc  uint32
+	begun uint32 // timestamp
+	key   byte
+	long  uint16 // how long the key was pressed, in samples
+	ended bool
+	at    time.Time // of the last packet
 }
 
-// take returns the digit that begins with a packet, or 0.
-func (p *pressed) take(timestamp uint32, payload []byte) rune {
-	if len(payload) < payloadBytes || int(payload[0]) >= len(keys) || p.known && p.begun == timestamp {
+// samePress is the time within which packets of one press follow each other.
+const samePress = 150 * time.Millisecond
+
+// take returns the digit that begins with a packet, or 0. All packets of a press should have the timestamp of its beginning,
+// but some senders let it move. Then a press goes on while it becomes longer.
+func (p *pressed) take(ssrc, timestamp uint32, payload []byte, now time.Time) rune {
+	if len(payload) < payloadBytes || int(payload[0]) >= len(keys) {
 		return 0
 	}
-	if p.known && int32(timestamp-p.begun) < 0 { // a late packet of an earlier digit
+	key, end, long := payload[0], payload[1]&endBit != 0, binary.BigEndian.Uint16(payload[2:])
+	before := *p
+	if before.known && ssrc == before.ssrc && int32(timestamp-before.begun) < 0 { // a late packet of an earlier digit
 		return 0
 	}
-	p.known, p.begun = true, timestamp
-	return rune(keys[payload[0]])
+	*p = pressed{known: true, ssrc: ssrc, begun: timestamp, key: key, long: long, ended: end, at: now}
+	switch {
+	case !before.known || ssrc != before.ssrc:
+	case timestamp == before.begun:
+		p.ended = end || before.ended // the end may overtake
+		return 0
+	case key == before.key && long >= before.long && long > 0 && (end || !before.ended) && now.Sub(before.at) < samePress:
+		return 0
+	}
+	return rune(keys[key])
+}
+
+// DigitOf returns the digit of an event code, or "" for another event.
+func DigitOf(event int) string {
+	if event < 0 || event >= len(keys) {
+		return ""
+	}
+	return keys[event : event+1]
 }

@@ -30,7 +30,7 @@ const (
 	maxQueued    = 10 * Rate // samples waiting to be sent
 	keptQueue    = Rate / 2  // capacity kept when the queue is empty
 	maxPacket    = 1500
-	maxPayload   = 3 * frameSamples // of one packet: we ask for 20 ms, and some peers send 30 or 60
+	maxPayload   = 3 * frameSamples // of one packet: we ask for 20 ms, and some peers send 10, 30 or 60
 	replayWindow = 64               // packets of an encrypted call that may arrive out of order
 )
 
@@ -39,12 +39,19 @@ type Keys struct {
 	Local, Remote []byte // master key and salt, 30 bytes
 }
 
+// Coding is the form of a call's sound and digits, which either side may change during the call.
+type Coding struct {
+	Law       audio.Law // of the sound that is sent; either law is received
+	Digits    uint8     // payload type of digits that are sent, and received; 0 if the far side does not accept any
+	OwnDigits uint8     // payload type that we named for digits; it is received too
+	Held      bool      // the far side wants no sound
+}
+
 // Options describe a Session.
 type Options struct {
-	Conn    net.PacketConn
-	Far     Far
-	Law     audio.Law
-	Digits  uint8                 // payload type of digits; 0 if the far side does not accept any
+	Conn net.PacketConn
+	Far  Far
+	Coding
 	Keys    *Keys                 // nil: not encrypted
 	OnFrame func(in, out []int16) // receives 20 ms of both sides; out is valid until it returns
 	Refused *Refused              // counts rejected packets of several sessions; may be nil
@@ -53,7 +60,7 @@ type Options struct {
 // Session is the sound of one call. Close ends it and closes the connection.
 type Session struct {
 	o       Options
-	payload uint8
+	coding  atomic.Pointer[Coding]
 	encrypt *srtp.Context
 	decrypt atomic.Pointer[srtp.Context]
 
@@ -61,7 +68,6 @@ type Session struct {
 	queue  []int16 // samples to send
 	keys   []rune  // keys to send
 	jitter *jitter
-	held   bool
 
 	latch    *latch
 	refused  Refused
@@ -96,9 +102,7 @@ func New(o Options) (*Session, error) {
 		o: o, jitter: newJitter(), in: make(chan []int16, 25), digits: make(chan rune, maxDigits), done: make(chan struct{}), first: true,
 		latch: newLatch(o.Far),
 	}
-	if o.Law == audio.A {
-		s.payload = 8
-	}
+	s.Recode(o.Coding)
 	if o.Keys != nil {
 		var err error
 		if s.encrypt, err = contextOf(o.Keys.Local); err != nil {
@@ -193,13 +197,6 @@ func (s *Session) SendDigits(digits string) {
 	}
 }
 
-// Hold stops sending while the far side holds the call.
-func (s *Session) Hold(on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.held = on
-}
-
 // Follow applies a new location of the far side from its signaling. The same location changes nothing.
 func (s *Session) Follow(far Far) { s.latch.follow(far) }
 
@@ -212,6 +209,9 @@ func (s *Session) refuse(why Refusal) {
 		s.o.Refused.add(why)
 	}
 }
+
+// Recode applies a change of the coding.
+func (s *Session) Recode(c Coding) { s.coding.Store(&c) }
 
 // Rekey replaces the key that decrypts the far side's packets.
 func (s *Session) Rekey(remote []byte) error {
@@ -257,6 +257,7 @@ func (s *Session) send() {
 }
 
 func (s *Session) tick() {
+	coding := s.coding.Load()
 	s.mu.Lock()
 	in := s.jitter.take()
 	out := s.out[:]
@@ -266,11 +267,10 @@ func (s *Session) tick() {
 	if len(s.queue) == 0 && cap(s.queue) > keptQueue {
 		s.queue = nil
 	}
-	held := s.held
-	if s.press == nil && len(s.keys) > 0 && s.pause == 0 && s.o.Digits > 0 {
+	if s.press == nil && len(s.keys) > 0 && s.pause == 0 && coding.Digits > 0 {
 		key, _ := keyOf(s.keys[0])
 		s.keys = s.keys[1:]
-		s.press = &press{key: key, begun: s.stamp}
+		s.press = &press{key: key, begun: s.stamp, payloadType: coding.Digits}
 	}
 	s.mu.Unlock()
 	if in == nil {
@@ -292,13 +292,17 @@ func (s *Session) tick() {
 		}
 	}
 	switch {
-	case held:
+	case coding.Held:
 		s.first = true
 	case s.press != nil:
 		s.sendPress()
 	default:
 		s.pause = max(0, s.pause-1)
-		s.packet(s.payload, s.first, s.stamp, s.o.Law.Compress(s.coded[:0], out))
+		payload := uint8(0)
+		if coding.Law == audio.A {
+			payload = 8
+		}
+		s.packet(payload, s.first, s.stamp, coding.Law.Compress(s.coded[:0], out))
 		s.first = false
 	}
 	s.stamp += frameSamples
@@ -307,7 +311,7 @@ func (s *Session) tick() {
 func (s *Session) sendPress() {
 	p := s.press
 	payload, last := p.payload()
-	s.packet(s.o.Digits, p.ticks == 0, p.begun, payload[:])
+	s.packet(p.payloadType, p.ticks == 0, p.begun, payload[:])
 	if p.ticks++; last {
 		s.press, s.pause, s.first = nil, int(digitPause/frameTime), true
 	}
@@ -398,9 +402,10 @@ func (s *Session) take(b []byte, from netip.AddrPort) {
 		return
 	}
 	s.received.Store(time.Now().UnixNano())
+	coding := s.coding.Load()
 	switch {
-	case p.PayloadType == s.o.Digits && s.o.Digits > 0:
-		if d := s.pressed.take(p.Timestamp, p.Payload); d != 0 {
+	case p.PayloadType > 0 && (p.PayloadType == coding.Digits || p.PayloadType == coding.OwnDigits):
+		if d := s.pressed.take(p.SSRC, p.Timestamp, p.Payload, time.Now()); d != 0 {
 			select {
 			case s.digits <- d:
 			default:
@@ -417,7 +422,7 @@ func (s *Session) take(b []byte, from netip.AddrPort) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.packets++
-		s.jitter.add(p.SequenceNumber, law.Expand(make([]int16, 0, len(p.Payload)), p.Payload))
+		s.jitter.add(p.SSRC, p.SequenceNumber, p.Timestamp, law.Expand(make([]int16, 0, len(p.Payload)), p.Payload))
 	}
 }
 

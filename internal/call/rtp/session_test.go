@@ -7,6 +7,7 @@ import (
 	mathrand "math/rand/v2"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -47,8 +48,8 @@ func pair(t *testing.T, n sockets, law audio.Law, encrypted bool, wrap func(net.
 	t.Helper()
 	one, other := listen(t, n, "127.0.0.1:0"), listen(t, n, "127.0.0.1:0")
 	to := func(c net.PacketConn) netip.AddrPort { return c.LocalAddr().(*net.UDPAddr).AddrPort() }
-	oa := Options{Conn: wrap(one), Far: Far{Sound: to(other)}, Law: law, Digits: 101}
-	ob := Options{Conn: other, Far: Far{Sound: to(one)}, Law: law, Digits: 101}
+	oa := Options{Conn: wrap(one), Far: Far{Sound: to(other)}, Coding: Coding{Law: law, Digits: 101}}
+	ob := Options{Conn: other, Far: Far{Sound: to(one)}, Coding: Coding{Law: law, Digits: 101}}
 	if encrypted {
 		k1, k2 := make([]byte, 30), make([]byte, 30)
 		_, _ = rand.Read(k1)
@@ -212,6 +213,81 @@ func TestDigitsArriveOverSockets(t *testing.T) {
 	}
 }
 
+// Either side may change the number of its events; both of the far side's and of ours are taken.
+func TestDigitsArriveByBothNumbers(t *testing.T) {
+	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
+		a, b := pair(t, n, audio.Mu, false, plain)
+		b.Recode(Coding{Law: audio.Mu, Digits: 96, OwnDigits: 101})
+		a.SendDigits("4")
+		if got := pressedKeys(t, b, 1); got != "4" {
+			t.Errorf("by our number: %q", got)
+		}
+		a.Recode(Coding{Law: audio.A, Digits: 96})
+		a.SendDigits("2")
+		if got := pressedKeys(t, b, 1); got != "2" {
+			t.Errorf("by theirs: %q", got)
+		}
+		time.Sleep(time.Second)
+		if len(b.Digits()) > 0 {
+			t.Error("more digits")
+		}
+	})
+}
+
+// Senders start again, let the timestamp of a press move, or lose and repeat its packets: each press is one digit.
+func TestEachPressIsOneDigit(t *testing.T) {
+	t.Parallel()
+	type event struct {
+		ssrc, stamp uint32
+		key         byte
+		end         bool
+		long        uint16
+		after       time.Duration
+	}
+	const ms = time.Millisecond
+	down := func(ssrc, stamp uint32, key byte, long uint16, after time.Duration) event {
+		return event{ssrc, stamp, key, false, long, after}
+	}
+	up := func(ssrc, stamp uint32, key byte, long uint16, after time.Duration) event {
+		return event{ssrc, stamp, key, true, long, after}
+	}
+	for what, c := range map[string]struct {
+		events []event
+		want   string
+	}{
+		"a press":                 {[]event{down(1, 800, 5, 160, 0), down(1, 800, 5, 320, 20*ms), up(1, 800, 5, 480, 20*ms)}, "5"},
+		"the end alone":           {[]event{up(1, 800, 5, 480, 0), up(1, 800, 5, 480, ms)}, "5"},
+		"the same key twice":      {[]event{up(1, 800, 5, 480, 0), down(1, 2400, 5, 160, 200*ms), up(1, 2400, 5, 480, 40*ms)}, "55"},
+		"quickly twice":           {[]event{up(1, 800, 5, 480, 0), down(1, 2400, 5, 160, 80*ms)}, "55"},
+		"a late packet":           {[]event{up(1, 800, 5, 480, 0), up(1, 2400, 6, 480, 200*ms), up(1, 800, 5, 480, ms)}, "56"},
+		"another source":          {[]event{up(1, 90_000, 5, 480, 0), down(2, 160, 6, 160, 200*ms), up(2, 160, 6, 480, 40*ms)}, "56"},
+		"a key of another source": {[]event{up(1, 90_000, 5, 480, 0), up(2, 160, 5, 480, 500*ms)}, "55"},
+		"a timestamp that moves": {[]event{
+			down(1, 800, 5, 160, 0), down(1, 960, 5, 320, 20*ms), down(1, 1120, 5, 480, 20*ms), up(1, 1280, 5, 640, 20*ms),
+			up(1, 1440, 5, 640, 20*ms), up(1, 1600, 5, 640, 20*ms), down(1, 4000, 5, 160, 300*ms),
+		}, "55"},
+		"a timestamp that moves, then another key": {[]event{down(1, 800, 5, 160, 0), down(1, 960, 6, 320, 20*ms)}, "56"},
+		"no key": {[]event{down(1, 800, 99, 160, 0)}, ""},
+		"wraps":  {[]event{up(1, 4_294_967_000, 5, 480, 0), up(1, 200, 6, 480, 200*ms)}, "56"},
+	} {
+		var p pressed
+		now, got := time.Now(), ""
+		for _, e := range c.events {
+			now = now.Add(e.after)
+			payload := []byte{e.key, 10, byte(e.long >> 8), byte(e.long)}
+			if e.end {
+				payload[1] |= endBit
+			}
+			if d := p.take(e.ssrc, e.stamp, payload, now); d != 0 {
+				got += string(d)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, not %q", what, got, c.want)
+		}
+	}
+}
+
 func TestAnotherKeyIsUsed(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		a, b := pair(t, n, audio.Mu, true, plain)
@@ -263,7 +339,7 @@ func TestAPacketOfSecondsIsDropped(t *testing.T) {
 }
 
 func TestJitter(t *testing.T) {
-	frame := func(v int16) []int16 { return []int16{v * 8} }
+	frame := func(v int16) []int16 { return slices.Repeat([]int16{v * 8}, frameSamples) }
 	for _, c := range []struct {
 		name string
 		seqs []uint16 // 0: a tick passes
@@ -280,7 +356,7 @@ func TestJitter(t *testing.T) {
 			var got []int16
 			for _, seq := range c.seqs {
 				if seq > 0 {
-					j.add(seq, frame(int16(seq)))
+					j.add(1, seq, uint32(seq)*frameSamples, frame(int16(seq)))
 					continue
 				}
 				v := int16(-1)
@@ -307,13 +383,14 @@ func FuzzPacket(f *testing.F) {
 	f.Add([]byte{0x80, 101, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0x80, 0, 160})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		from := netip.MustParseAddrPort("127.0.0.1:1")
-		s := &Session{o: Options{Digits: 101}, jitter: newJitter(), digits: make(chan rune, 1), latch: newLatch(Far{Sound: from})}
+		s := &Session{jitter: newJitter(), digits: make(chan rune, 1), latch: newLatch(Far{Sound: from})}
+		s.Recode(Coding{Digits: 101})
 		s.take(b, from)
 		s.take(b, from)
 		for range 4 {
 			s.jitter.take()
 		}
-		if len(s.jitter.frames) > maxFrames {
+		if j := s.jitter; j.end-j.next > maxBuffered {
 			t.Error("unbounded")
 		}
 	})

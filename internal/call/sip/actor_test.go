@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -25,6 +26,8 @@ type actor struct {
 	seen    map[string]bool
 	next    string // address for requests within the call
 	values  map[string]string
+
+	payload atomic.Int32 // type of the last packet of sound
 
 	mu    sync.Mutex
 	trace strings.Builder
@@ -87,6 +90,9 @@ func (a *actor) hear(echo bool) {
 		n, from, err := a.media.ReadFrom(b)
 		if err != nil {
 			return
+		}
+		if n > 1 {
+			a.payload.Store(int32(b[1] & 0x7f))
 		}
 		if echo {
 			_, _ = a.media.WriteTo(b[:n], from)

@@ -46,6 +46,7 @@ type Call struct {
 	mu       sync.Mutex
 	cause    *Cause
 	held     bool
+	offered  bool      // our offer waits for the answer in an ACK
 	since    time.Time // time since which sound should arrive
 	done     chan struct{}
 	changing sync.Mutex // one re-INVITE at a time
@@ -255,6 +256,25 @@ func short(s string) string {
 	return s
 }
 
+// unsupported refuses a request that requires an extension (RFC 3261, section 8.2.2.3).
+func unsupported(r *sip.Request, tx sip.ServerTransaction) bool {
+	var unknown []string
+	for _, h := range r.GetHeaders("Require") {
+		for tag := range strings.SplitSeq(h.Value(), ",") {
+			if tag = strings.TrimSpace(tag); tag != "" && !strings.EqualFold(tag, "timer") {
+				unknown = append(unknown, short(tag))
+			}
+		}
+	}
+	if len(unknown) == 0 {
+		return false
+	}
+	res := sip.NewResponseFromRequest(r, sip.StatusBadExtension, "Bad Extension", nil)
+	res.AppendHeader(sip.NewHeader("Unsupported", strings.Join(unknown, ", ")))
+	_ = tx.Respond(res)
+	return true
+}
+
 // late responds to a CANCEL for a call that has ended or never existed. sipgo handles others itself.
 func late(r *sip.Request, tx sip.ServerTransaction) {
 	respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
@@ -278,14 +298,29 @@ func (e *Engine) informed(r *sip.Request, tx sip.ServerTransaction) {
 		return
 	}
 	respond(tx, r, sip.StatusOK, okReason)
-	if h := r.ContentType(); h == nil || !strings.HasPrefix(strings.ToLower(h.Value()), "application/dtmf-relay") {
-		return
+	if h := r.ContentType(); h != nil {
+		c.Pressed(digitsIn(h.Value(), string(r.Body())))
 	}
-	for line := range strings.Lines(string(r.Body())) {
+}
+
+// digitsIn returns the digits in the body of an INFO: a line "Signal=5", the digits alone, or the number of an event (RFC 4733).
+func digitsIn(contentType, body string) string {
+	kind, _, _ := strings.Cut(strings.ToLower(contentType), ";")
+	for line := range strings.Lines(body) {
 		if name, value, ok := strings.Cut(line, "="); ok && strings.EqualFold(strings.TrimSpace(name), "signal") {
-			c.Pressed(strings.TrimSpace(value))
+			return strings.TrimSpace(value)
 		}
 	}
+	body = strings.TrimSpace(body)
+	switch strings.TrimSpace(kind) {
+	case "application/dtmf":
+		return body
+	case "audio/telephone-event":
+		if n, err := strconv.Atoi(body); err == nil {
+			return rtp.DigitOf(n)
+		}
+	}
+	return ""
 }
 
 // change responds to a re-INVITE or an UPDATE: a refresh of the session timer, or a change of the sound.
@@ -295,7 +330,7 @@ func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 		respond(tx, r, sip.StatusCallTransactionDoesNotExists, gone)
 		return
 	}
-	if tooShort(r, tx) {
+	if unsupported(r, tx) || tooShort(r, tx) {
 		return
 	}
 	if !c.changing.TryLock() {
@@ -320,6 +355,9 @@ func (e *Engine) change(r *sip.Request, tx sip.ServerTransaction) {
 		body = []byte(answer.String())
 	} else if r.Method == sip.INVITE { // the far side wants an offer, which it answers in its ACK
 		body = []byte(c.own.String())
+		c.mu.Lock()
+		c.offered = true
+		c.mu.Unlock()
 	}
 	if contact := r.Contact(); contact != nil && c.dialog.retarget(&contact.Address) {
 		c.hear([]string{contact.Address.Host})
@@ -346,11 +384,33 @@ func (c *Call) follow(far *description) {
 	if rekeyed {
 		_ = c.Rekey(far.keys[0].key) // its length was checked
 	}
-	c.Hold(far.held())
+	c.Recode(coding(c.own, far))
 	// Old telephones hold a call with the unspecified address; its sound resumes at the previous one.
 	if !far.address.IsUnspecified() {
 		c.Follow(c.dialog.farOf(far, c.dialog.destination))
 	}
+}
+
+// coding returns the form of a call's sound by both descriptions.
+func coding(own, far *description) rtp.Coding {
+	return rtp.Coding{Law: far.law(), Digits: far.digits, OwnDigits: own.digits, Held: far.held()}
+}
+
+// takeAnswer applies the answer in an ACK to an offer in our response. It returns false if a call cannot begin without it.
+func (c *Call) takeAnswer(body []byte) bool {
+	c.mu.Lock()
+	offered, beginning := c.offered, c.far.session == noSession
+	c.offered = false
+	c.mu.Unlock()
+	if !offered {
+		return true
+	}
+	far, err := parse(string(body))
+	if err != nil || far.secure != c.own.secure {
+		return !beginning // the sound stays as it was
+	}
+	c.follow(far)
+	return true
 }
 
 // refresh keeps the session alive: the far side ends sessions that are not refreshed.

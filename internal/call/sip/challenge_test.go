@@ -153,8 +153,12 @@ func TestALineOverTLSTakesCallsOverTLSAlone(t *testing.T) {
 			t.Errorf("%s to a line that demands nothing: %v", transport, err)
 		}
 	}
-	if err := incomingOver("TLS", "").Demand(line); !errors.Is(err, errPlainSound) {
-		t.Errorf("without an offer: %v", err)
+	if in := incomingOver("TLS", ""); in.Demand(line) != nil || !in.encrypt {
+		t.Error("without an offer, ours is not encrypted")
+	}
+	plain := propose(netip.MustParseAddr("203.0.113.9"), 4000, false).String()
+	if err := incomingOver("TLS", plain).Demand(line); !errors.Is(err, errPlainSound) {
+		t.Errorf("with a plain offer: %v", err)
 	}
 }
 

@@ -26,7 +26,7 @@ func (in *Incoming) Demand(t Trunk) error {
 			return err
 		}
 	}
-	if t.Encrypt && (in.far == nil || !in.far.secure) {
+	if in.encrypt = t.Encrypt; t.Encrypt && in.far != nil && !in.far.secure {
 		return errPlainSound
 	}
 	return nil

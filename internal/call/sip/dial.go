@@ -119,6 +119,7 @@ type dialing struct {
 	dialog  *dialog
 	own     *description
 	session *rtp.Session // nil until sound may arrive
+	far     *description // of the session
 	conn    net.PacketConn
 	timer   sessionTimer
 
@@ -349,7 +350,7 @@ func (x *dialing) sound(far *description, source string) error {
 		return ErrSound
 	}
 	o := rtp.Options{
-		Conn: x.conn, Far: x.dialog.farOf(far, source), Law: far.law(), Digits: far.digits, OnFrame: x.d.OnFrame, Refused: x.e.o.Unheard,
+		Conn: x.conn, Far: x.dialog.farOf(far, source), Coding: coding(x.own, far), OnFrame: x.d.OnFrame, Refused: x.e.o.Unheard,
 	}
 	if far.secure {
 		o.Keys = &rtp.Keys{Local: x.own.keys[0].key, Remote: far.keys[0].key}
@@ -358,7 +359,7 @@ func (x *dialing) sound(far *description, source string) error {
 	if err != nil {
 		return err
 	}
-	x.session = s
+	x.session, x.far = s, far
 	return nil
 }
 
@@ -366,7 +367,10 @@ func (x *dialing) sound(far *description, source string) error {
 func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) {
 	d := x.established(res)
 	seq := x.dialog.seq
-	far, err := parse(string(res.Body()))
+	far, err := x.far, error(nil) // the answer in a 183 is valid without another one
+	if far == nil || len(res.Body()) > 0 {
+		far, err = parse(string(res.Body()))
+	}
 	switch {
 	case err != nil:
 	case x.session == nil:
@@ -379,7 +383,7 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 		_ = d.bye(ctx, `SIP;cause=488;text="Not Acceptable Here"`)
 		return nil, errors.Join(ErrSound, err)
 	}
-	c := x.e.newCall(d, x.session, x.own, far)
+	c := x.e.newCall(d, x.session, x.own, x.far) // as it was until now
 	c.timer.call, c.timer.least = c, x.timer.least
 	c.follow(far)
 	if err := d.acknowledge(seq); err != nil {

@@ -88,7 +88,7 @@ func FuzzRequest(f *testing.F) {
 			t.Fatal(err)
 		}
 		far, _ := parse(sound)
-		s, err := rtp.New(rtp.Options{Conn: conn, Digits: 101})
+		s, err := rtp.New(rtp.Options{Conn: conn, Coding: rtp.Coding{Digits: 101}})
 		if err != nil {
 			t.Fatal(err)
 		}

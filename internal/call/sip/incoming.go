@@ -25,7 +25,8 @@ type Incoming struct {
 	e       *Engine
 	request *sip.Request
 	tx      sip.ServerTransaction
-	far     *description
+	far     *description  // nil: the caller wants our offer
+	encrypt bool          // our offer is encrypted
 	gone    chan struct{} // closed when the caller gives up
 	cancel  sync.Once
 	final   sync.Once
@@ -50,7 +51,7 @@ func (e *Engine) invited(r *sip.Request, tx sip.ServerTransaction) {
 		e.change(r, tx)
 		return
 	}
-	if tooShort(r, tx) {
+	if unsupported(r, tx) || tooShort(r, tx) {
 		return
 	}
 	if e.o.OnCall == nil {
@@ -133,18 +134,17 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 		in.Refuse(sip.StatusServiceUnavailable, "Service Unavailable")
 		return nil, err
 	}
-	if in.far == nil { // an INVITE without an offer
-		_ = conn.Close()
-		in.Refuse(sip.StatusNotAcceptableHere, "Not Acceptable Here")
-		return nil, ErrSound
-	}
-	own := in.far.answer(propose(host, conn.LocalAddr().(*net.UDPAddr).AddrPort().Port(), in.far.secure))
 	d := in.dialog(host.String())
-	o := rtp.Options{
-		Conn: conn, Far: d.farOf(in.far, in.Source), Law: in.far.law(), Digits: in.far.digits, OnFrame: onFrame, Refused: e.o.Unheard,
+	own, far := propose(host, conn.LocalAddr().(*net.UDPAddr).AddrPort().Port(), in.encrypt), in.far
+	o := rtp.Options{Conn: conn, OnFrame: onFrame, Refused: e.o.Unheard}
+	if far == nil {
+		far = unknownTo(own)
+	} else {
+		own = far.answer(propose(host, own.port, far.secure))
+		o.Far = d.farOf(far, in.Source)
 	}
-	if in.far.secure {
-		o.Keys = &rtp.Keys{Local: own.keys[0].key, Remote: in.far.keys[0].key}
+	if o.Coding = coding(own, far); far.secure {
+		o.Keys = &rtp.Keys{Local: own.keys[0].key, Remote: far.keys[0].key}
 	}
 	s, err := rtp.New(o)
 	if err != nil {
@@ -156,10 +156,16 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 	res.AppendHeader(sip.NewHeader("Content-Type", contentSDP))
 	res.AppendHeader(d.contact.Clone())
 	res.AppendHeader(sip.NewHeader("Allow", allowed))
-	c := e.newCall(d, s, own, in.far)
+	c := e.newCall(d, s, own, far)
 	c.timer.call = c
 	c.timer.respondTo(in.request, res)
-	c.follow(in.far)
+	if in.far == nil {
+		c.mu.Lock()
+		c.offered, c.held = true, true
+		c.mu.Unlock()
+	} else {
+		c.follow(far)
+	}
 	answered := false
 	in.final.Do(func() { answered = in.tx.Respond(res) == nil })
 	if !answered {
@@ -167,7 +173,26 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 		return nil, errGone
 	}
 	go in.repeat(c, res) //nolint:gosec // ends with the call
+	if in.far == nil {
+		select { // nothing can be said before
+		case <-c.acked:
+		case <-c.done:
+			return nil, errors.Join(ErrSound, errors.New(c.Cause().Text))
+		}
+	}
 	return c, nil
+}
+
+// noSession is the session of a description that is not known yet.
+const noSession = ^uint64(0)
+
+// unknownTo returns a description of the far side until it answers our offer: it gets no sound, and none of its is accepted.
+func unknownTo(own *description) *description {
+	far := &description{session: noSession, secure: own.secure, payloads: own.payloads[:1], digits: own.digits, direction: inactive}
+	if own.secure {
+		far.keys = []crypto{{"", newKey()}}
+	}
+	return far
 }
 
 // repeat repeats the 200 until its ACK arrives. A call without an ACK is ended.
@@ -214,7 +239,13 @@ func (in *Incoming) dialog(host string) *dialog {
 
 // acknowledged handles an ACK.
 func (e *Engine) acknowledged(r *sip.Request, _ sip.ServerTransaction) {
-	if c := e.find(r); c != nil {
+	c := e.find(r)
+	if c == nil {
+		return
+	}
+	if c.takeAnswer(r.Body()) {
 		c.ack.Do(func() { close(c.acked) })
+	} else if c.over(Cause{By: System, Text: "the ACK had no usable answer to our offer"}) {
+		_ = c.dialog.bye(context.Background(), `SIP;cause=488;text="Not Acceptable Here"`)
 	}
 }

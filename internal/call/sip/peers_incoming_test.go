@@ -32,8 +32,9 @@ func TestPeersCall(t *testing.T) {
 	refresh := func(method string, number int) []string {
 		return []string{pause(900 * second), ask(method, number, method == "INVITE", "Supported: timer", expires+"uac"), recv("200")}
 	}
-	info := strings.Replace(ask("INFO", 2, false, "Content-Type: application/dtmf-relay"), "\r\n\r\n",
-		"\r\n\r\nSignal=5\r\nDuration=160\r\n", 1)
+	info := func(contentType, body string) string {
+		return strings.Replace(ask("INFO", 2, false, "Content-Type: "+contentType), "\r\n\r\n", "\r\n\r\n"+body+"\r\n", 1)
+	}
 	for _, c := range []struct {
 		name   string
 		steps  [][]string
@@ -41,7 +42,12 @@ func TestPeersCall(t *testing.T) {
 		by     By
 		digits string
 	}{
-		{"with a key by INFO", [][]string{invite(), {info, recv("200")}, bye}, 300 * second, Them, "5"},
+		{
+			"with a key by INFO", [][]string{invite(), {info("application/dtmf-relay", "Signal=5\r\nDuration=160"), recv("200")}, bye},
+			300 * second, Them, "5",
+		},
+		{"with a bare key by INFO", [][]string{invite(), {info("application/dtmf", "7"), recv("200")}, bye}, 300 * second, Them, "7"},
+		{"with an event by INFO", [][]string{invite(), {info("audio/telephone-event", "10"), recv("200")}, bye}, 300 * second, Them, "*"},
 		{"we refresh", [][]string{invite("Supported: timer", expires+"uas"), refreshed, refreshed, bye}, 2000 * second, Them, ""},
 		{
 			"the peer refreshes", [][]string{

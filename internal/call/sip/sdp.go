@@ -24,6 +24,14 @@ type description struct {
 	digits           uint8  // payload type of telephone-event; 0 for none
 	direction        string // sendrecv, sendonly, recvonly or inactive
 	keys             []crypto
+	streams          []media // the offered ones; empty in an offer of ours
+	place            int     // of the sound among them
+}
+
+// media is a media line of an offer.
+type media struct {
+	kind, port, protocol, formats string
+	lines                         []string // that follow it
 }
 
 // crypto is an offered key (RFC 4568).
@@ -37,6 +45,7 @@ const (
 	keyBytes  = 30
 	digitsOwn = 101
 	maxLines  = 300
+	maxMedia  = 16
 
 	payloadMu, payloadA = 0, 8
 )
@@ -92,6 +101,9 @@ func (d *description) String() string {
 	line("s=-")
 	line("c=IN %s %s", family, d.address)
 	line("t=0 0")
+	for i := range d.place {
+		line("%s", d.streams[i].refused())
+	}
 	var formats strings.Builder
 	for _, p := range d.payloads {
 		formats.WriteString(" " + strconv.Itoa(p))
@@ -112,21 +124,70 @@ func (d *description) String() string {
 		line("a=crypto:%s %s inline:%s", k.tag, suite, base64.StdEncoding.EncodeToString(k.key))
 	}
 	line("a=%s", d.direction)
+	for i := d.place + 1; i < len(d.streams); i++ {
+		line("%s", d.streams[i].refused())
+	}
 	return b.String()
 }
 
-// parse parses a description. It ignores everything except the first audio stream.
+// refused returns the media line of an answer that refuses a stream (RFC 3264, section 6).
+func (s *media) refused() string { return "m=" + s.kind + " 0 " + s.protocol + " " + s.formats }
+
+// parse parses a description. Of its streams it chooses the first with sound that is understood here.
 func parse(text string) (*description, error) {
 	d := &description{direction: sendReceive}
-	var connection netip.Addr
-	media, found := "", false
-	names := map[int]string{}
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if len(lines) > maxLines {
 		return nil, errBadSound
 	}
+	var common []string
 	for _, line := range lines {
-		kind, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+		line = strings.TrimSpace(line)
+		value, begins := strings.CutPrefix(line, "m=")
+		switch n := len(d.streams); {
+		case begins:
+			x, err := parseMediaLine(value)
+			if err != nil || n == maxMedia {
+				return nil, errBadSound
+			}
+			d.streams = append(d.streams, x)
+		case n > 0:
+			d.streams[n-1].lines = append(d.streams[n-1].lines, line)
+		default:
+			common = append(common, line)
+		}
+	}
+	fault := errNoAudio
+	for i := range d.streams {
+		one := *d
+		one.place = i
+		switch err := one.take(common, &d.streams[i]); {
+		case err == nil:
+			return &one, nil
+		case fault == errNoAudio: //nolint:errorlint // our own, not wrapped
+			fault = err
+		}
+	}
+	return nil, fault
+}
+
+// parseMediaLine parses a media line.
+func parseMediaLine(value string) (s media, err error) {
+	f := strings.Fields(value)
+	if len(f) < 4 || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return s, errBadSound
+	}
+	return media{kind: f[0], port: f[1], protocol: f[2], formats: strings.Join(f[3:], " ")}, nil
+}
+
+// take reads a stream of sound, with the lines for all streams.
+func (d *description) take(common []string, s *media) error {
+	if s.kind != "audio" {
+		return errNoAudio
+	}
+	names := map[int]string{}
+	for _, line := range slices.Concat(common, s.lines) {
+		kind, value, ok := strings.Cut(line, "=")
 		if !ok {
 			continue
 		}
@@ -136,40 +197,20 @@ func parse(text string) (*description, error) {
 		case "c":
 			a, err := parseConnection(value)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			switch media {
-			case "":
-				connection = a
-			case "audio":
-				d.address = a
-			}
-		case "m":
-			media, _, _ = strings.Cut(value, " ")
-			if media != "audio" {
-				continue
-			}
-			if found {
-				media = "another" // only the first audio stream
-				continue
-			}
-			found = true
-			if err := d.parseMedia(value); err != nil {
-				return nil, err
-			}
+			d.address = a // the stream's own follows the common one
 		case "a":
-			if media == "audio" || media == "" {
-				d.parseAttribute(value, names)
-			}
+			d.parseAttribute(value, names)
 		}
 	}
-	if !found || d.port == 0 {
-		return nil, errNoAudio
+	if err := d.parseMedia(s); err != nil {
+		return err
 	}
-	if !d.address.IsValid() {
-		d.address = connection
+	if d.port == 0 {
+		return errNoAudio
 	}
-	return d, d.choose(names)
+	return d.choose(names)
 }
 
 func (d *description) parseOrigin(value string) {
@@ -194,25 +235,21 @@ func parseConnection(value string) (netip.Addr, error) {
 	return a.Unmap(), nil
 }
 
-func (d *description) parseMedia(value string) error {
-	f := strings.Fields(value)
-	if len(f) < 4 {
-		return errBadSound
-	}
-	port, _, _ := strings.Cut(f[1], "/")
+func (d *description) parseMedia(s *media) error {
+	port, _, _ := strings.Cut(s.port, "/")
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
 		return errBadSound
 	}
 	d.port = uint16(n)
-	switch f[2] {
+	switch s.protocol {
 	case "RTP/AVP", "RTP/AVPF":
 	case "RTP/SAVP", "RTP/SAVPF":
 		d.secure = true
 	default:
 		return errNoAudio
 	}
-	for _, p := range f[3:] {
+	for p := range strings.FieldsSeq(s.formats) {
 		if n, err := strconv.Atoi(p); err == nil && n >= 0 && n < 128 {
 			d.payloads = append(d.payloads, n)
 		}
@@ -289,6 +326,7 @@ func (d *description) held() bool {
 func (d *description) answer(own *description) *description {
 	a := *own
 	a.version++
+	a.streams, a.place = d.streams, d.place
 	a.secure, a.keys, a.digits = d.secure, nil, d.digits
 	a.payloads = slices.Clone(d.payloads[:1])
 	if d.secure {

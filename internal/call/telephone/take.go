@@ -3,7 +3,6 @@ package telephone
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -116,7 +115,7 @@ func (t *Telephone) find(in *sip.Incoming) (*placed, error) {
 		return nil, err
 	}
 	in.Confined = trunk.Public
-	number := numberOf(in.From)
+	number := callerOf(in)
 	entry, err := t.o.Incoming.Take(ctx, t.taken.ctx, line, trunk.Agent, number)
 	switch {
 	case errors.Is(err, call.ErrFull):
@@ -133,7 +132,7 @@ func (t *Telephone) find(in *sip.Incoming) (*placed, error) {
 // lineOf returns the called line, which must belong to the calling trunk, so that no other source reaches its agent.
 // All other numbers get the same refusal, so that a trunk does not learn which ones are lines.
 func (t *Telephone) lineOf(ctx context.Context, in *sip.Incoming) (*carillon.Sender, sip.Trunk, error) {
-	number := numberOf(in.To)
+	number := sip.Number(in.To)
 	if number == "" {
 		return nil, sip.Trunk{}, errForbidden
 	}
@@ -210,13 +209,14 @@ func gaveUp() dial.Ending {
 	return dial.Ending{State: carillon.StateCanceled, Cause: "487 Request Terminated", EndedBy: "caller", At: time.Now()}
 }
 
-// numberOf returns a number in the form of lines and contacts, or "" if it is not a number.
-func numberOf(user string) string {
-	user = strings.TrimPrefix(user, "+")
-	if user == "" || len(user) > 20 || strings.ContainsFunc(user, func(r rune) bool { return r < '0' || r > '9' }) {
-		return ""
+// callerOf returns the number of the caller, or "" if it is hidden.
+func callerOf(in *sip.Incoming) string {
+	for _, user := range in.Callers() {
+		if number := sip.Number(user); number != "" {
+			return number
+		}
 	}
-	return user
+	return ""
 }
 
 // known returns the identity of the other side. A caller's number is unproved.
