@@ -42,7 +42,7 @@ function SignUp() {
         ) : dialog.data.app_id ? (
           <Dialog dialog={dialog.data} />
         ) : (
-          <Card label={t.title}>
+          <Card title={t.section}>
             <p className="flat">{t.absent}</p>
           </Card>
         )}
@@ -91,7 +91,7 @@ function Dialog({ dialog }: { dialog: SignUpDialog }) {
     }
   };
   return (
-    <Card label={t.title}>
+    <Card title={t.section}>
       <div className="stack">
         <p className="flat">{t.about}</p>
         {!reachable(base) && (

@@ -372,6 +372,7 @@ export const historyTexts = {
 /** Texts of the sign-up by Facebook's dialog: its steps (step_) and refusals (refused_). */
 export const signUpTexts = {
   title: "Connect with Facebook",
+  section: "Your number",
   connect: "Connect with Facebook",
   short: "Sign in to Facebook and choose the number. Nothing needs to be copied.",
   about:

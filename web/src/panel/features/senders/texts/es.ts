@@ -380,6 +380,7 @@ export const historyTexts = {
 
 export const signUpTexts = {
   title: "Conectar con Facebook",
+  section: "Su número",
   connect: "Conectar con Facebook",
   short: "Inicie sesión en Facebook y elija el número. No hace falta copiar nada.",
   about:

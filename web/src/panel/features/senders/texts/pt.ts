@@ -376,6 +376,7 @@ export const historyTexts = {
 
 export const signUpTexts = {
   title: "Conectar com o Facebook",
+  section: "Seu número",
   connect: "Conectar com o Facebook",
   short: "Entre no Facebook e escolha o número. Não é preciso copiar nada.",
   about:
