@@ -126,8 +126,16 @@ func (d *DB) Close() error {
 	return d.pools.close()
 }
 
-// Timeout bounds operations for callers who wait: at least the time that the URL allows for a connection, which they may need.
-func (d *DB) Timeout() time.Duration { return d.timeout }
+// localTimeout bounds reads of SQLite, which only a busy machine delays.
+const localTimeout = 30 * time.Second
+
+// Timeout bounds reads for callers who wait: at least the time that the URL allows for a connection, which they may need.
+func (d *DB) Timeout() time.Duration {
+	if d.SQLite() {
+		return localTimeout
+	}
+	return d.timeout
+}
 
 // Engine returns "sqlite" or "postgres".
 func (d *DB) Engine() string { return d.dialect.name }
