@@ -6,10 +6,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"carillon/internal/store/db"
 )
 
 func TestUnknownNamesAreRememberedWithinBounds(t *testing.T) {
-	names := NewNames[int](New(nil, nil))
+	names := NewNames[int](New(&db.DB{}, nil))
 	loads := 0
 	get := func(name string) int {
 		v, err := names.Get(t.Context(), name, func(context.Context) (int, string, error) {
