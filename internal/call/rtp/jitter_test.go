@@ -76,14 +76,14 @@ func TestPacketsOfAnyLengthAreHeard(t *testing.T) {
 			})
 		}
 	}
-	for what, stampOf := range map[string]func(at int) uint32{
+	for name, stampOf := range map[string]func(at int) uint32{
 		"constant timestamps":       func(int) uint32 { return 7 },
 		"timestamps in ms":          func(at int) uint32 { return uint32(at / 8) },
 		"timestamps of wideband":    func(at int) uint32 { return uint32(2 * at) },
 		"timestamps that run back":  func(at int) uint32 { return uint32(-at) },
 		"timestamps of other sizes": func(at int) uint32 { return uint32(at / 240 * 160) },
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			if ncc, _ := audiotest.Correlate(said, heardOf(said, 30*Rate/1000, 0, stampOf)); ncc < 0.95 {
 				t.Errorf("heard by %.3f", ncc)
 			}
@@ -116,14 +116,14 @@ func TestAToneIsNotCut(t *testing.T) {
 func TestAStreamThatBeginsAgainIsHeard(t *testing.T) {
 	t.Parallel()
 	said := speech(time.Second)
-	for what, change := range map[string]func(ssrc *uint32, seq *uint16, stamp *uint32){
+	for name, change := range map[string]func(ssrc *uint32, seq *uint16, stamp *uint32){
 		"pause":       func(_ *uint32, _ *uint16, stamp *uint32) { *stamp += 5 * Rate },
 		"short pause": func(_ *uint32, _ *uint16, stamp *uint32) { *stamp += Rate },
 		"source":      func(ssrc *uint32, _ *uint16, _ *uint32) { *ssrc++ },
 		"all":         func(ssrc *uint32, seq *uint16, stamp *uint32) { *ssrc++; *seq -= 5000; *stamp -= 1 << 20 },
 		"numbers":     func(_ *uint32, seq *uint16, _ *uint32) { *seq += 1000 },
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			j, ssrc, seq, stamp := newJitter(), uint32(1), uint16(9), uint32(1<<30)
 			play := func() (heard []int16) {
 				for frame := range slices.Chunk(said, frameSamples) {

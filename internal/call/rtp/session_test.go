@@ -251,7 +251,7 @@ func TestEachPressIsOneDigit(t *testing.T) {
 	up := func(ssrc, stamp uint32, key byte, long uint16, after time.Duration) event {
 		return event{ssrc, stamp, key, true, long, after}
 	}
-	for what, c := range map[string]struct {
+	for name, c := range map[string]struct {
 		events []event
 		want   string
 	}{
@@ -283,7 +283,7 @@ func TestEachPressIsOneDigit(t *testing.T) {
 			}
 		}
 		if got != c.want {
-			t.Errorf("%s: %q, not %q", what, got, c.want)
+			t.Errorf("%s: %q, not %q", name, got, c.want)
 		}
 	}
 }

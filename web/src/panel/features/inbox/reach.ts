@@ -35,7 +35,7 @@ export function ahead(all: Delivery[] | undefined, known: Record<number, Deliver
 /** Events that stand for a message of the contact, which opens the window for replies as a turn does. */
 const written = new Set(["reacted", "call_permission", "file_missing", "not_shown"]);
 
-/** opens tells whether turns may have opened a window that the page does not know. */
+/** opens reports whether turns may have opened a window that the page does not know. */
 export function opens(turns: Turn[], window: Thread["window"]): boolean {
   return turns.some((t) =>
     t.author === "visitor" && t.kind !== "event" ? !window : !t.phone_app && written.has(t.event ?? ""),

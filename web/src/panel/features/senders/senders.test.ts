@@ -5,7 +5,7 @@ import registerSource from "../../../../../internal/send/whatsapp/register.go?ra
 import signUpSource from "../../../../../internal/send/whatsapp/signup.go?raw";
 import signUpRoutes from "../../../../../internal/edge/panel/channels/signup.go?raw";
 import { languages, setLanguage } from "../../i18n";
-import { told } from "./signup";
+import { messageOf } from "./signup";
 import { checkTexts, signUpTexts } from "./texts";
 import { sent } from "./fields";
 import { reachable } from "./reachable";
@@ -148,7 +148,7 @@ test("only messages of Facebook's dialog are read", () => {
   const origin = "https://www.facebook.com";
   const finished = { kind: "finished", account: "2000001", number: "1000001" };
   for (const from of ["https://facebook.com", "https://business.facebook.com", origin])
-    expect(told({ origin: from, data: finish("FINISH") }), from).toEqual(finished);
+    expect(messageOf({ origin: from, data: finish("FINISH") }), from).toEqual(finished);
   for (const from of [
     "http://www.facebook.com",
     "https://facebook.com.evil.test",
@@ -157,16 +157,21 @@ test("only messages of Facebook's dialog are read", () => {
     "null",
     "",
   ])
-    expect(told({ origin: from, data: finish("FINISH") }), from).toBeUndefined();
-  expect(told({ origin, data: JSON.stringify(finish("FINISH")) })).toEqual(finished);
-  expect(told({ origin, data: finish("FINISH_WHATSAPP_BUSINESS_APP_ONBOARDING", { waba_id: 2000001 }) })).toEqual({
+    expect(messageOf({ origin: from, data: finish("FINISH") }), from).toBeUndefined();
+  expect(messageOf({ origin, data: JSON.stringify(finish("FINISH")) })).toEqual(finished);
+  expect(messageOf({ origin, data: finish("FINISH_WHATSAPP_BUSINESS_APP_ONBOARDING", { waba_id: 2000001 }) })).toEqual({
     kind: "finished",
     account: "2000001",
     number: undefined,
   });
-  expect(told({ origin, data: finish("FINISH_ONLY_WABA", { waba_id: "2000001" }) })).toEqual({ kind: "numberMissing" });
-  expect(told({ origin, data: finish("CANCEL", { current_step: "PHONE" }) })).toEqual({ kind: "canceled" });
-  expect(told({ origin, data: finish("CANCEL", { error_message: "No" }) })).toEqual({ kind: "failed", text: "No" });
+  expect(messageOf({ origin, data: finish("FINISH_ONLY_WABA", { waba_id: "2000001" }) })).toEqual({
+    kind: "numberMissing",
+  });
+  expect(messageOf({ origin, data: finish("CANCEL", { current_step: "PHONE" }) })).toEqual({ kind: "canceled" });
+  expect(messageOf({ origin, data: finish("CANCEL", { error_message: "No" }) })).toEqual({
+    kind: "failed",
+    text: "No",
+  });
   for (const data of [
     "cb=f1&domain=x",
     "{",
@@ -176,5 +181,5 @@ test("only messages of Facebook's dialog are read", () => {
     finish("LATER"),
     finish("FINISH", { waba_id: "x" }),
   ])
-    expect(told({ origin, data })).toBeUndefined();
+    expect(messageOf({ origin, data })).toBeUndefined();
 });

@@ -57,15 +57,16 @@ export type Outcome =
   | { kind: "numberMissing" | "canceled" | "silent" }
   | { kind: "failed"; text: string };
 
-type Told = Exclude<Outcome, { kind: "finished" | "silent" }> | { kind: "finished"; account: string; number?: string };
+type Message =
+  Exclude<Outcome, { kind: "finished" | "silent" }> | { kind: "finished"; account: string; number?: string };
 
 /** fromFacebook reports whether a message came from a page of Facebook's. */
 export function fromFacebook(origin: string): boolean {
   return /^https:\/\/([a-z0-9-]+\.)*facebook\.com$/.test(origin);
 }
 
-/** told reads a message of the dialog; undefined if it is none. */
-export function told(e: { origin: string; data: unknown }): Told | undefined {
+/** messageOf is a message of the dialog; undefined if it is none. */
+export function messageOf(e: { origin: string; data: unknown }): Message | undefined {
   if (!fromFacebook(e.origin)) return undefined;
   let x = e.data;
   try {
@@ -99,7 +100,7 @@ const patience = 5_000;
 /** signIn opens the dialog and waits for its end. With coexistence, the number stays in the WhatsApp Business app. */
 export function signIn(facebook: Facebook, config: string, coexistence: boolean): Promise<Outcome> {
   return new Promise((resolve) => {
-    let last: Told | undefined;
+    let last: Message | undefined;
     let code: string | undefined; // "": without access
     let timer: ReturnType<typeof setTimeout> | undefined;
     const end = (o: Outcome) => {
@@ -114,7 +115,7 @@ export function signIn(facebook: Facebook, config: string, coexistence: boolean)
       else timer = setTimeout(() => end({ kind: "silent" }), patience);
     };
     const hear = (e: MessageEvent) => {
-      last = told(e) ?? last;
+      last = messageOf(e) ?? last;
       if (last) settle();
     };
     window.addEventListener("message", hear);
