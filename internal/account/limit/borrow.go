@@ -7,9 +7,6 @@ import (
 	"carillon"
 )
 
-// borrowTimeout bounds the wait for the shared database. A request that cannot be counted is refused with a 503.
-const borrowTimeout = 3 * time.Second
-
 // sweepMax bounds the rows of older windows that one call deletes.
 const sweepMax = 500
 

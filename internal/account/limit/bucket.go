@@ -76,7 +76,7 @@ func (l *Limits) count(ctx context.Context, b *bucket, name string, limit, n int
 	if left, ok, known := b.spend(limit, n); known {
 		return left, ok, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, borrowTimeout)
+	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
 	select {
 	case b.borrowing <- struct{}{}:
@@ -108,7 +108,7 @@ func (l *Limits) room(ctx context.Context, b *bucket, name string, limit, _ int)
 	if have > 0 || refused == 1 {
 		return left, have > 0, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, borrowTimeout)
+	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
 	used, err := l.store.RateUsed(ctx, name, b.start)
 	if err != nil {

@@ -13,7 +13,7 @@ func (l *Limits) AllowDaily(ctx context.Context, name string, perDay, n int) err
 	}
 	now := l.Now()
 	end := now.UTC().Truncate(day).Add(day) // key of the window; swept once it is over
-	ctx, cancel := context.WithTimeout(ctx, borrowTimeout)
+	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
 	granted, _, err := l.store.BorrowRate(ctx, "day "+name, end, n, perDay)
 	switch {

@@ -13,7 +13,7 @@ const Day = 24 * time.Hour
 func (l *Limits) AllowToday(ctx context.Context, name string, perDay int) error {
 	now := l.Now().UTC()
 	end := now.Truncate(Day).Add(Day) // the count is stored under the end of its day, so it is not swept before
-	ctx, cancel := context.WithTimeout(ctx, borrowTimeout)
+	ctx, cancel := context.WithTimeout(ctx, l.wait)
 	defer cancel()
 	granted, used, err := l.store.BorrowRate(ctx, "day "+name, end, 1, perDay)
 	switch {

@@ -29,7 +29,8 @@ type Limits struct {
 
 	store *accounts.Rates
 	log   *slog.Logger
-	local bool // a single node: nothing is borrowed
+	local bool          // a single node: nothing is borrowed
+	wait  time.Duration // bounds each use of the database; a request that cannot be counted is refused with a 503
 
 	mu      sync.Mutex
 	start   time.Time          // the window of the buckets
@@ -41,7 +42,7 @@ type Limits struct {
 
 // New returns limits that use a store.
 func New(s *accounts.Rates, log *slog.Logger) *Limits {
-	return &Limits{Now: time.Now, store: s, log: log, local: !s.Shared()}
+	return &Limits{Now: time.Now, store: s, log: log, local: !s.Shared(), wait: s.Timeout()}
 }
 
 // Decision is the result of counting a request. The zero Decision means that there is no limit.

@@ -17,6 +17,9 @@ func NewRates(d *db.DB) *Rates { return &Rates{d} }
 // Shared reports whether several nodes may count, as on PostgreSQL.
 func (s *Rates) Shared() bool { return !s.d.SQLite() }
 
+// Timeout bounds the wait of a request for the counts.
+func (s *Rates) Timeout() time.Duration { return s.d.Timeout() }
+
 // BorrowRate adds n to the use of a named window unless that would exceed the limit, and returns the count. One
 // statement decides, so that nodes that borrow concurrently never exceed the limit together.
 func (s *Rates) BorrowRate(ctx context.Context, name string, window time.Time, n, limit int) (granted bool, used int, err error) {

@@ -10,17 +10,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-const (
-	awaitEvery   = time.Second        // interval between attempts to reach an unresponsive server
-	awaitTimeout = 2 * connectTimeout // timeout of an attempt
-)
+// awaitEvery is the interval between attempts to reach an unresponsive server.
+const awaitEvery = time.Second
 
 // awaitServer waits until the database server responds, for at most `most`: when a machine starts, the server may
-// start later than the program. A response that refuses access is final.
-func awaitServer(ctx context.Context, log *slog.Logger, most time.Duration, ping func(ctx context.Context) error) error {
+// start later than the program. timeout bounds each attempt. A response that refuses access is final.
+func awaitServer(ctx context.Context, log *slog.Logger, most, timeout time.Duration, ping func(ctx context.Context) error) error {
 	begin := time.Now()
 	for waited := false; ; waited = true {
-		err := attempt(ctx, ping)
+		err := attempt(ctx, timeout, ping)
 		switch {
 		case err == nil && waited:
 			log.InfoContext(ctx, "the database answers", "after", time.Since(begin).Round(100*time.Millisecond).String())
@@ -42,8 +40,8 @@ func awaitServer(ctx context.Context, log *slog.Logger, most time.Duration, ping
 	}
 }
 
-func attempt(ctx context.Context, ping func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, awaitTimeout)
+func attempt(ctx context.Context, timeout time.Duration, ping func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return ping(ctx)
 }

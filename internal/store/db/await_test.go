@@ -56,7 +56,7 @@ func TestOpenWaitsForAServerThatComesUpLate(t *testing.T) {
 				}
 				var out strings.Builder
 				begin := time.Now()
-				err := awaitServer(ctx, slog.New(slog.NewTextHandler(&out, nil)), c.wait, func(context.Context) error {
+				err := awaitServer(ctx, slog.New(slog.NewTextHandler(&out, nil)), c.wait, connectTimeout, func(context.Context) error {
 					switch {
 					case time.Since(begin) >= c.up:
 						return nil

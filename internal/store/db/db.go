@@ -86,7 +86,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		err = d.openPostgres(o.URL, &d.server)
 		d.timeout = max(d.timeout, d.server.connect)
 		if err == nil {
-			err = awaitServer(ctx, o.Logger, o.Wait, d.write.PingContext)
+			err = awaitServer(ctx, o.Logger, o.Wait, 2*d.server.connect, d.write.PingContext)
 		}
 	}
 	if err == nil {
