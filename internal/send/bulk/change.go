@@ -117,7 +117,11 @@ func (x *Jobs) template(ctx context.Context, companyID string, s *Settings) (*ca
 	if err != nil {
 		return nil, err
 	}
-	return content.FindTemplate(all, s.Template, s.Language)
+	t, err := content.FindTemplate(all, s.Template, s.Language)
+	if err == nil && content.Secret(t) { // a file is kept longer than a code may be
+		return nil, carillon.Invalid("template", "One-time codes are not sent from files: send each with a request of its own")
+	}
+	return t, err
 }
 
 // Check starts the check of a job's rows. Errors: not_found, conflict, validation_failed for the first missing field.

@@ -184,6 +184,27 @@ func (r *rig) chosen(v *bulk.View) *bulk.View {
 	return v
 }
 
+// putTemplate stores a changed copy of the template.
+func (r *rig) putTemplate(change func(*carillon.Template)) {
+	r.t.Helper()
+	all, err := r.store.Templates.Templates(r.t.Context(), 1)
+	i := slices.IndexFunc(all, func(x *carillon.Template) bool { return x.ID == "1" })
+	if err != nil || i < 0 {
+		r.t.Fatal(all, err)
+	}
+	changed := *all[i]
+	changed.Components = slices.Clone(changed.Components)
+	change(&changed)
+	if err := content.Compile(&changed); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.store.Config.Change(r.t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+		return settings.PutTemplate(ctx, tx, &changed, time.Now())
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 // until waits until a job is in one of the states.
 func (r *rig) until(id string, states ...messages.JobState) *bulk.View {
 	r.t.Helper()
@@ -446,6 +467,27 @@ func TestAJobIsPausedGoneOnWithAndCanceled(t *testing.T) {
 	})
 }
 
+func TestAFileHasNoOneTimeCodes(t *testing.T) {
+	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
+	v := r.chosen(r.upload(people(3)))
+	r.putTemplate(func(x *carillon.Template) { x.ID, x.Name, x.Category = "2", "code", content.Authentication })
+	refused := func(step string, err error) {
+		t.Helper()
+		e, ok := errors.AsType[*carillon.Error](err)
+		if !ok || e.Details.Find("field") != "template" || !strings.Contains(e.Details.Find("reason").(string), "not sent from files") {
+			t.Errorf("%s: %v", step, err)
+		}
+	}
+	_, err := r.Change(t.Context(), r.company.ID, v.ID, bulk.Edit{Version: v.Settings.Version, Template: new("code")})
+	refused("choose", err)
+	if v, err = r.Find(t.Context(), r.company.ID, v.ID); err != nil || v.Settings.Template != "hello" {
+		t.Errorf("template %q: %v", v.Settings.Template, err)
+	}
+	r.putTemplate(func(x *carillon.Template) { x.Category = content.Authentication }) // after it was chosen
+	_, err = r.Check(t.Context(), r.company.ID, v.ID)
+	refused("check", err)
+}
+
 func TestRowsThatAreRefusedLaterAreLeftOut(t *testing.T) {
 	r := newRig(t, store.Options{Dir: storetest.Folder(t)})
 	r.run(r.Jobs)
@@ -458,21 +500,7 @@ func TestRowsThatAreRefusedLaterAreLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad = r.until(bad.ID, messages.JobChecked)
-	all, err := r.store.Templates.Templates(t.Context(), 1)
-	if err != nil || len(all) != 1 {
-		t.Fatal(all, err)
-	}
-	longer := *all[0]
-	longer.Components = slices.Clone(longer.Components)
-	longer.Components[1].Text = strings.Repeat("y", 600) + " {{1}} {{2}}"
-	if err := content.Compile(&longer); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return settings.PutTemplate(ctx, tx, &longer, time.Now())
-	}); err != nil {
-		t.Fatal(err)
-	}
+	r.putTemplate(func(x *carillon.Template) { x.Components[1].Text = strings.Repeat("y", 600) + " {{1}} {{2}}" })
 	r.taken.refuse = func(d *request.Draft) error {
 		for _, c := range d.Contacts {
 			if c["first_name"] == name {

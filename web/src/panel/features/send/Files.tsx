@@ -17,7 +17,7 @@ import type { JobRow } from "./types";
 import { fileMost, upload } from "./upload";
 import { useJobs } from "./useJob";
 import { useTemplates } from "./useTemplates";
-import { kindOf } from "./types";
+import { forFiles, kindOf } from "./types";
 
 /** Files takes a file, and lists the jobs that were made of files. */
 export function Files({ template, choose }: { template?: string; choose: (id: string | undefined) => void }) {
@@ -110,7 +110,7 @@ function again(e: unknown): boolean {
 function Sample({ template, choose }: { template?: string; choose: (id: string | undefined) => void }) {
   const t = useTexts(jobTexts);
   const templates = useTemplates();
-  const approved = (templates.data ?? []).filter((x) => x.status === "approved");
+  const approved = forFiles(templates.data ?? []).filter((x) => x.status === "approved");
   const chosen = approved.find((x) => x.id === template);
   if (approved.length === 0) return null;
   const link = (format: "xlsx" | "csv", name: string) => (
@@ -175,7 +175,7 @@ function Drop({ template, choose }: { template?: string; choose: (id: string | u
     try {
       const job = await upload(file, last.current.key, setPart, stop.current.signal);
       last.current = undefined;
-      const x = templates.data?.find((y) => y.id === template && y.status === "approved");
+      const x = forFiles(templates.data ?? []).find((y) => y.id === template && y.status === "approved");
       if (x)
         await patch(`/send/jobs/${job.id}`, {
           version: job.settings.version,

@@ -12,7 +12,7 @@ import { Mapping } from "./Mapping";
 import { seconds, shownValues } from "./message";
 import { fieldsOf, samplesOf } from "./places";
 import { TemplateField } from "./TemplateField";
-import { kindOf, kinds, type Settings, type Template } from "./types";
+import { forFiles, kindOf, kinds, type Settings, type Template } from "./types";
 import type { useEdits, useJob } from "./useJob";
 import { ownZone, When } from "./When";
 
@@ -72,7 +72,7 @@ export function JobEditor({
         <Card title={t.message}>
           <div className="stack">
             <TemplateField
-              all={templates}
+              all={forFiles(templates)}
               value={template}
               error={at("template") ?? at("sender")}
               change={(x) =>

@@ -6,6 +6,10 @@ export type Template = Schemas["TemplatesTemplateRow"];
 export type Kind = "transactional" | "utility" | "marketing";
 export const kinds: Kind[] = ["transactional", "utility", "marketing"];
 
+/** forFiles are the templates that a file can be sent with: one-time codes are sent one by one. */
+export const forFiles = <T extends { category: string }>(all: T[]): T[] =>
+  all.filter((x) => x.category !== "AUTHENTICATION");
+
 /** kindOf is the type of notification that a template is usually for. */
 export function kindOf(t: { category: string } | undefined): Kind {
   return t?.category === "MARKETING" ? "marketing" : t?.category === "UTILITY" ? "utility" : "transactional";
