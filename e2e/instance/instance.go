@@ -28,11 +28,8 @@ type Instance struct {
 	Printed string // output at the start
 }
 
-// Time limits for the start and the end of the program.
-const (
-	startTimeout = 2 * time.Minute
-	stopTimeout  = 5 * time.Minute
-)
+// hung is the time after which a start or an end of the program counts as hung.
+const hung = 10 * time.Minute
 
 // Start runs the program until the test ends. By default it uses SQLite in a separate folder and any free port. Later
 // settings override earlier ones. If the test fails, the end of the log is shown, unless the options have a logger.
@@ -68,13 +65,13 @@ func Start(t *testing.T, o app.Options, settings ...map[string][]string) *Instan
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), hung)
 	defer cancel()
 	if err := a.Start(ctx); err != nil {
 		t.Fatalf("start the program: %v", err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), hung)
 		defer cancel()
 		if err := a.Stop(ctx); err != nil {
 			t.Errorf("stop the program: %v", err)
