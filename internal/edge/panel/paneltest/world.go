@@ -116,7 +116,13 @@ func New(t *testing.T) *World {
 		}
 	})
 	log := slog.New(slog.DiscardHandler)
-	a := auth.New(s, limit.New(s.Rates, log), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
+	one := time.Now() // all requests of a test count in one minute
+	counted := func() *limit.Limits {
+		l := limit.New(s.Rates, log)
+		l.Now = func() time.Time { return one }
+		return l
+	}
+	a := auth.New(s, counted(), auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
 	hub := realtime.NewHub(s.Topics, log, nil)
 	vectorsOf := func(s *store.Store) *meaning.Vectors {
 		return meaning.New(meaning.Options{
@@ -129,7 +135,7 @@ func New(t *testing.T) *World {
 	there, channel, post, signOn := &fakeTalks{}, &exchange{}, &postbox{}, &fakeSSO{}
 	cloud, pushes := &fakeCloud{}, pushtest.New(t)
 	conversations := conversation.New(conversation.Options{Store: s, Publisher: hub, Log: log})
-	limits := limit.New(s.Rates, log)
+	limits := counted()
 	routes := panel.Routes(panel.Deps{
 		Search: search, Vectors: vectors, Thinker: agent.NewBuiltin(search), Documents: document.New(nil),
 		Toolbox: tools.New(tools.Options{
