@@ -4,7 +4,10 @@ import { useRate } from "../../ui/Rate";
 import { rateOf, type Figures, type Rated } from "../../ui/rates";
 import { texts } from "./texts";
 
-/** Funnel is how far recipients came, each step with its share. completed are the calls that came to their end; undefined for messages. clicks: those of a counted link are among the steps. */
+/**
+ * Funnel is how far recipients came, each step with its share. completed are the calls that came to their end; undefined
+ * for messages. clicks: those of a counted link are among the steps.
+ */
 export function Funnel({ figures, completed, clicks }: { figures: Figures; completed?: number; clicks?: boolean }) {
   const t = useTexts(texts);
   const language = useLanguage();
