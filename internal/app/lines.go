@@ -31,6 +31,11 @@ func (l lines) Health(line *carillon.Sender) sip.Health {
 	return l.engine.Health(trunk)
 }
 
+// Registration implements channels.Lines.
+func (l lines) Registration(line *carillon.Sender) sip.Registration {
+	return l.engine.Registration(line.CompanyID, line.ID)
+}
+
 // Disputed implements channels.Lines.
 func (lines) Disputed(lines []*carillon.Sender) bool { return telephone.Disputed(lines) }
 

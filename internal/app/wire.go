@@ -507,7 +507,8 @@ func (p *parts) wireCalls(ctx context.Context, a *App) error {
 func (p *parts) sipOptions(a *App, certificate *tls.Config, take func(*sip.Incoming)) sip.Options {
 	return sip.Options{
 		OnCall: take, Address: a.cfg.SIPAddr, TLS: a.cfg.SIPTLSAddr, TLSFiles: certificate, External: a.cfg.SIPExternal,
-		Ports: a.cfg.SIPPorts, AllowPrivate: a.cfg.SIPAllowPrivate, Lines: telephone.StoredLines(a.store), Shares: a.shares,
+		Ports: a.cfg.SIPPorts, AllowPrivate: a.cfg.SIPAllowPrivate, Lines: telephone.StoredLines(a.store), Owns: p.queue.Owns,
+		Shares:  a.shares,
 		Unheard: &p.unheard, Log: a.log,
 	}
 }

@@ -62,16 +62,19 @@ var (
 	Calls          = Resource{Name: "calls", Holds: "telephone calls, placed and taken", Setting: "`--max-calls`", Node: 200, Company: 150}
 	SIPConnections = Resource{Name: "sip_connections", Holds: "SIP connections that were accepted", Node: 512, Company: 384, Client: 64}
 	TrunkNames     = Resource{Name: "trunk_names", Holds: "names of trunks that are looked up", Node: 32, Company: 8, Waits: true}
-	AgentReplies   = Resource{Name: "agent_replies", Holds: "answers of agents in chats", Node: 32, Company: 24, Waits: true}
-	ReplyQueue     = Resource{Name: "reply_queue", Holds: "chats that wait for an agent's answer", Node: 1000, Company: 250, Waits: true}
-	FlowEffects    = Resource{Name: "flow_effects", Holds: "requests of flows", Node: 64, Company: 48, Waits: true}
-	ToolCalls      = Resource{Name: "tool_calls", Holds: "calls of agents' tools", Node: 64, Company: 24, Waits: true}
-	Inbound        = Resource{Name: "inbound_messages", Holds: "messages of people that are taken in", Node: 16, Company: 12, Waits: true}
-	Histories      = Resource{Name: "histories", Holds: "histories of numbers that are imported", Node: 4, Company: 1, Waits: true}
-	ChannelSends   = Resource{Name: "channel_replies", Holds: "replies that are sent over channels", Node: 16, Company: 12, Waits: true}
-	ListJobs       = Resource{Name: "list_jobs", Holds: "lists of contacts that are checked or sent to", Node: 4, Company: 3, Waits: true}
-	MediaChecks    = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
-	Lists          = Resource{
+	Registrations  = Resource{
+		Name: "sip_registrations", Holds: "registrations of lines at trunks that are sent", Node: 32, Company: 8, Waits: true,
+	}
+	AgentReplies = Resource{Name: "agent_replies", Holds: "answers of agents in chats", Node: 32, Company: 24, Waits: true}
+	ReplyQueue   = Resource{Name: "reply_queue", Holds: "chats that wait for an agent's answer", Node: 1000, Company: 250, Waits: true}
+	FlowEffects  = Resource{Name: "flow_effects", Holds: "requests of flows", Node: 64, Company: 48, Waits: true}
+	ToolCalls    = Resource{Name: "tool_calls", Holds: "calls of agents' tools", Node: 64, Company: 24, Waits: true}
+	Inbound      = Resource{Name: "inbound_messages", Holds: "messages of people that are taken in", Node: 16, Company: 12, Waits: true}
+	Histories    = Resource{Name: "histories", Holds: "histories of numbers that are imported", Node: 4, Company: 1, Waits: true}
+	ChannelSends = Resource{Name: "channel_replies", Holds: "replies that are sent over channels", Node: 16, Company: 12, Waits: true}
+	ListJobs     = Resource{Name: "list_jobs", Holds: "lists of contacts that are checked or sent to", Node: 4, Company: 3, Waits: true}
+	MediaChecks  = Resource{Name: "media_checks", Holds: "checks of a header's file", Node: 32, Company: 4, Waits: true}
+	Lists        = Resource{
 		Name: "lists", Holds: "lists of notifications that are read", Setting: "one a processor", Node: 2, Waits: true,
 	}
 	LinkVisits = Resource{Name: "link_visits", Holds: "visits of counted links", Node: 64, Client: 16, Waits: true}
@@ -93,7 +96,7 @@ func Resources() []Resource {
 	return []Resource{
 		Bodies, EventStreams, Talks, FileUploads, ListUploads, DocumentUploads, Exports, Imports, Playgrounds, Listening, TestRuns,
 		TestCalls, SignIns, Calls, SIPTransactions,
-		SIPConnections, TrunkNames, AgentReplies, ReplyQueue, FlowEffects, ToolCalls, Inbound, Histories, ChannelSends, ListJobs,
+		SIPConnections, TrunkNames, Registrations, AgentReplies, ReplyQueue, FlowEffects, ToolCalls, Inbound, Histories, ChannelSends, ListJobs,
 		MediaChecks,
 		Lists, LinkVisits, Speakers, Transcribers, Documents, Sites, QuestionVectors, PassageVectors, VectorLoads,
 		Reviews,

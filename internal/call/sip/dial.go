@@ -33,6 +33,8 @@ type Trunk struct {
 	Public    bool   // only allowed at a public address, because a member of the company chose it
 	// Authenticate means that calls to the line must provide its user name and password, as placed calls do.
 	Authenticate bool
+	// Register means that we register the line at the trunk, which sends its calls to where a line is registered.
+	Register bool
 	// Claimed means that a member of the company, not the operator, entered the line's number or trunk.
 	Claimed bool
 }
@@ -154,26 +156,16 @@ func (e *Engine) newDialing(ctx context.Context, d Dial) (*dialing, error) {
 		_ = conn.Close()
 		return nil, err
 	}
-	transport := strings.ToUpper(d.Trunk.Transport)
-	own := e.address.Port()
-	if transport == "TLS" {
-		own = e.tls.Port()
-	}
 	caller := userPart(d.From)
 	from := &sip.FromHeader{
 		DisplayName: displayName(d.Name), Address: sip.Uri{Scheme: "sip", User: caller, Host: domain}, Params: sip.NewParams(),
 	}
 	from.Params.Add("tag", rand.Text())
-	contact := sip.ContactHeader{
-		Address: sip.Uri{Scheme: "sip", User: caller, Host: host.String(), Port: int(own), UriParams: sip.NewParams()},
-	}
-	if transport != "UDP" {
-		contact.Address.UriParams.Add("transport", strings.ToLower(transport))
-	}
 	x.dialog = &dialog{
 		e: e, callID: x.d.CallID, local: from,
 		remote: &sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: userPart(d.To), Host: domain}, Params: sip.NewParams()},
-		target: target, contact: contact, transport: transport, seq: 1, trunk: &x.d.Trunk, confined: d.Trunk.Public,
+		target: target, contact: e.contact(&d.Trunk, host, caller), transport: strings.ToUpper(d.Trunk.Transport), seq: 1,
+		trunk: &x.d.Trunk, confined: d.Trunk.Public,
 	}
 	return x, nil
 }
@@ -519,24 +511,10 @@ func (x *dialing) sendCancel(ctx context.Context) {
 
 // Check sends an OPTIONS to a trunk and returns its response.
 func (e *Engine) Check(ctx context.Context, t Trunk) (code int, reason string, err error) {
-	target, domain, err := t.target("")
+	const user = "carillon"
+	d, err := e.outside(ctx, &t, user, user)
 	if err != nil {
 		return 0, "", err
-	}
-	way, err := admit(ctx, t, e.o.AllowPrivate)
-	if err != nil {
-		return 0, "", err
-	}
-	host := e.hostFor(t.Host)
-	from := &sip.FromHeader{Address: sip.Uri{Scheme: "sip", User: "carillon", Host: domain}, Params: sip.NewParams()}
-	from.Params.Add("tag", rand.Text())
-	d := &dialog{
-		e: e, callID: rand.Text(), local: from, remote: &sip.ToHeader{Address: *target.Clone(), Params: sip.NewParams()}, target: target,
-		contact:   sip.ContactHeader{Address: sip.Uri{Scheme: "sip", User: "carillon", Host: host.String(), Port: int(e.address.Port())}},
-		transport: strings.ToUpper(t.Transport), destination: way.destination,
-	}
-	if crowded(e.ua.TransportLayer(), d) {
-		return 0, "", errors.Join(ErrUnreachable, errCrowded)
 	}
 	res, err := d.ask(ctx, d.request(sip.OPTIONS, nil, ""))
 	if err != nil {

@@ -27,7 +27,7 @@ func trunksAt(companies ...string) func(context.Context) ([]Line, error) {
 	var all []Line
 	for i, addresses := range companies {
 		for a := range strings.SplitSeq(addresses, ",") {
-			all = append(all, Line{fmt.Sprint("company ", i), Trunk{Host: a, Transport: "udp"}})
+			all = append(all, Line{Company: fmt.Sprint("company ", i), Trunk: Trunk{Host: a, Transport: "udp"}})
 		}
 	}
 	return func(context.Context) ([]Line, error) { return all, nil }
@@ -425,13 +425,13 @@ func TestRefusalsAreSampledInTheLog(t *testing.T) {
 func TestTheEdgeFollowsTheLines(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		var mu sync.Mutex
-		lines, fault := []Line{{"a", Trunk{Host: "192.0.2.1:5080", Transport: "udp"}}}, error(nil)
+		lines, fault := []Line{{Company: "a", Trunk: Trunk{Host: "192.0.2.1:5080", Transport: "udp"}}}, error(nil)
 		set := func(err error, hosts ...string) {
 			mu.Lock()
 			defer mu.Unlock()
 			lines, fault = nil, err
 			for _, h := range hosts {
-				lines = append(lines, Line{"a", Trunk{Host: h, Transport: "udp"}})
+				lines = append(lines, Line{Company: "a", Trunk: Trunk{Host: h, Transport: "udp"}})
 			}
 		}
 		var text bytes.Buffer
@@ -508,7 +508,7 @@ func TestDeadNamesHoldUpNobodyElse(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, n *rtptest.Network) {
 		var lines []Line
 		for i := range 500 {
-			lines = append(lines, Line{"a", Trunk{Host: fmt.Sprintf("%d.dead.example", i), Transport: "udp"}})
+			lines = append(lines, Line{Company: "a", Trunk: Trunk{Host: fmt.Sprintf("%d.dead.example", i), Transport: "udp"}})
 		}
 		o := Options{Lines: trunksAt(), Log: slog.New(slog.DiscardHandler)}
 		var mu sync.Mutex
@@ -530,7 +530,7 @@ func TestDeadNamesHoldUpNobodyElse(t *testing.T) {
 		go func() { x.follow(ctx); close(followed) }()
 		time.Sleep(time.Second / 2)
 		mu.Lock()
-		lines = append(lines, Line{"b", Trunk{Host: "sip.example.com", Transport: "udp"}})
+		lines = append(lines, Line{Company: "b", Trunk: Trunk{Host: "sip.example.com", Transport: "udp"}})
 		mu.Unlock()
 		time.Sleep(2 * time.Second)
 		if !x.edge.knows(netip.MustParseAddr("192.0.2.1")) {

@@ -39,7 +39,8 @@ type Options struct {
 	// Lines lists the trunks of all lines, every second. Only they and the far sides of current calls can reach the
 	// engine. nil: anyone may call, without limits, which is meant for an Address that only this machine reaches.
 	Lines  func(ctx context.Context) ([]Line, error)
-	Shares *share.Set // of the node
+	Owns   func(shard int) bool // reports whether this node serves a shard; nil: every one
+	Shares *share.Set           // of the node
 
 	// AllowPrivate are private networks in which trunks with Trunk.Public may be.
 	AllowPrivate []netip.Prefix
@@ -55,7 +56,7 @@ type Options struct {
 	Silent time.Duration
 	// KeepAlive is the interval between requests that check whether a trunk responds; default 30 s.
 	KeepAlive time.Duration
-	// Second is the length of a session timer's second; default a second. Tests shorten it.
+	// Second is the length of a second of session timers and registrations; default a second. Tests shorten it.
 	Second time.Duration
 }
 
@@ -79,6 +80,8 @@ type Engine struct {
 	hosts   *hosts
 	health  health
 	realms  realms
+
+	registrar registrar
 
 	challenges challenges
 
@@ -114,6 +117,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		health: health{trunks: map[string]*trunkHealth{}}, patience: unreachableAfter, edge: newEdge(&o), hosts: newHosts(o.Shares),
 	}
 	e.health.e = e
+	e.registrar = registrar{e: e, places: o.Shares.Of(share.Registrations), all: map[string]*registration{}}
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -147,10 +151,9 @@ func (e *Engine) open(ctx context.Context) error {
 	e.edge.respond = e.server.WriteResponse
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	e.life, e.cancel = background, cancel
+	t := &trunks{lines: e.o.Lines, edge: e.edge, hosts: e.hosts, log: e.o.Log, registrar: &e.registrar}
 	if e.o.Lines != nil {
-		t := &trunks{lines: e.o.Lines, edge: e.edge, hosts: e.hosts, log: e.o.Log}
 		t.admit(background) // before the first packet
-		e.background.Go(func() { t.follow(background) })
 	}
 	if err := e.listen(ctx); err != nil {
 		return err
@@ -160,6 +163,10 @@ func (e *Engine) open(ctx context.Context) error {
 		return fmt.Errorf("start the SIP user agent: %w", err)
 	}
 	e.closers = append(e.closers, e.client)
+	if e.o.Lines != nil {
+		t.registrar.follow(background, t.last)
+		e.background.Go(func() { t.follow(background) })
+	}
 	e.background.Go(func() { e.watch(background) })
 	e.background.Go(func() { e.health.keepAlive(background) })
 	return nil
@@ -232,6 +239,7 @@ func (e *Engine) Close() error {
 	if e.cancel != nil {
 		e.cancel()
 		e.background.Wait()
+		e.registrar.work.Wait()
 	}
 	for _, c := range e.all() {
 		c.over(Cause{By: System, Text: "the program stops"})

@@ -23,6 +23,7 @@ type settings struct {
 	Claimed  flag   `json:"claimed"` // a member of the company entered the number or the trunk
 
 	Authenticate flag `json:"authenticate"`
+	Register     flag `json:"register"`
 }
 
 // flag is a boolean, which set-ups write as text.
@@ -46,7 +47,7 @@ var (
 // ShownSettings returns the names of the settings that are not secret.
 func ShownSettings() []string {
 	return []string{
-		"trunk", "domain", "username", "realm", "caller_id", "encrypt", "authenticate", "agent", "public", "claimed",
+		"trunk", "domain", "username", "realm", "caller_id", "encrypt", "authenticate", "register", "agent", "public", "claimed",
 	}
 }
 
@@ -79,16 +80,16 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 		return Trunk{}, carillon.Invalid("settings.caller_id", "Must be a number such as 15555550101")
 	case len(s.Realm) > maxSetting || oneLine(s.Realm) != s.Realm:
 		return Trunk{}, carillon.Invalid("settings.realm", "Must be at most 255 characters in one line")
-	case s.Username == "" && (s.Password != "" || bool(s.Authenticate)):
+	case s.Username == "" && (s.Password != "" || bool(s.Authenticate || s.Register)):
 		return Trunk{}, carillon.Missing("settings.username")
-	case s.Password == "" && bool(s.Authenticate):
+	case s.Password == "" && bool(s.Authenticate || s.Register):
 		return Trunk{}, carillon.Missing("settings.password")
 	case s.Agent != "" && !carillon.ValidUUID(s.Agent):
 		return Trunk{}, carillon.Invalid("settings.agent", "Must be the id of an agent")
 	}
 	t := Trunk{
 		Domain: s.Domain, Username: s.Username, Password: s.Password, Realm: s.Realm, CallerID: s.CallerID, Encrypt: bool(s.Encrypt),
-		Authenticate: bool(s.Authenticate), Agent: s.Agent, Public: bool(s.Public), Claimed: bool(s.Claimed) || bool(s.Public),
+		Authenticate: bool(s.Authenticate), Register: bool(s.Register), Agent: s.Agent, Public: bool(s.Public), Claimed: bool(s.Claimed) || bool(s.Public),
 	}
 	return t, t.parse(s.Trunk)
 }
@@ -102,6 +103,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "realm": &s.Realm,
 		"caller_id": &s.CallerID,
 		"encrypt":   &s.Encrypt, "agent": &s.Agent, "public": &s.Public, "claimed": &s.Claimed, "authenticate": &s.Authenticate,
+		"register": &s.Register,
 	}
 	for name, value := range given {
 		field, known := to[name]
@@ -109,7 +111,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 			return s, carillon.Invalid("settings."+carillon.Shorten(name), "This setting is unknown")
 		}
 		if json.Unmarshal(value, field) != nil {
-			return s, carillon.Invalid("settings."+name, "This must be a text, and encrypt, authenticate and public true or false")
+			return s, carillon.Invalid("settings."+name, "This must be a text, and encrypt, authenticate, register and public true or false")
 		}
 	}
 	return s, nil

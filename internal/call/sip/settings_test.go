@@ -28,6 +28,9 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:a","username":"u","password":"p","authenticate":"true"}`: {
 			Host: "a", Transport: "udp", Username: "u", Password: "p", Authenticate: true,
 		},
+		`{"trunk":"sip:a","username":"u","password":"p","register":true}`: {
+			Host: "a", Transport: "udp", Username: "u", Password: "p", Register: true,
+		},
 		`{"trunk":"sip:a","public":"true"}`: {Host: "a", Transport: "udp", Public: true, Claimed: true},
 		`{"trunk":"sip:a","claimed":true}`:  {Host: "a", Transport: "udp", Claimed: true},
 	} {
@@ -44,8 +47,10 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:a","encrypt":"maybe"}`:    "settings.encrypt",
 		`{"trunk":"sip:a","password":"hunter2"}`: "settings.username", `{"trunk":"sip:a","authenticate":"true"}`: "settings.username",
 		`{"trunk":"sip:a","username":"u","authenticate":true}`: "settings.password", `{"trunk":"sip:a","domain":"a:b"}`: "settings.domain",
-		`{"trunk":"sip:a","caller_id":"+1 555"}`: "settings.caller_id",
-		`{"trunk":"sip:a","username":"a\r\nb"}`:  "settings.username", `{"trunk":7}`: "settings.trunk",
+		`{"trunk":"sip:a","register":"true"}`: "settings.username", `{"trunk":"sip:a","username":"u","register":true}`: "settings.password",
+		`{"trunk":"sip:a","username":"u","password":"p","register":"soon"}`: "settings.register",
+		`{"trunk":"sip:a","caller_id":"+1 555"}`:                            "settings.caller_id",
+		`{"trunk":"sip:a","username":"a\r\nb"}`:                             "settings.username", `{"trunk":7}`: "settings.trunk",
 		`{"trunk":"sip:a","realm":"a\nb"}`: "settings.realm", `{"trunk":"sip:a","agent":"Robin"}`: "settings.agent",
 	} {
 		_, err := TrunkOf([]byte(raw))

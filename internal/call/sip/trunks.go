@@ -15,6 +15,9 @@ import (
 // Line is the edge's view of a line.
 type Line struct {
 	Company string
+	ID      string
+	Number  string
+	Shard   int // of carillon.Shards; the node that owns it registers the line
 	Trunk   Trunk
 }
 
@@ -138,6 +141,9 @@ type trunks struct {
 	hosts *hosts
 	log   *slog.Logger
 
+	registrar *registrar
+	last      []Line // as they were read last
+
 	lookUps sync.WaitGroup
 	failing bool // the last attempt to read the lines failed
 }
@@ -153,6 +159,7 @@ func (x *trunks) follow(ctx context.Context) {
 			return
 		case <-tick.C:
 			x.admit(ctx)
+			x.registrar.follow(ctx, x.last)
 		}
 	}
 }
@@ -187,6 +194,7 @@ func (x *trunks) admit(ctx context.Context) {
 		}
 	}
 	x.edge.setLines(companies)
+	x.last = lines
 }
 
 // ComesFrom reports whether a call comes from a trunk of a company.

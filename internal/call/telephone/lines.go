@@ -55,7 +55,9 @@ func StoredLines(s *store.Store) func(context.Context) ([]sip.Line, error) {
 		all = nil
 		for _, x := range senders {
 			if trunk, err := sip.TrunkOf(x.Settings); err == nil { // otherwise no call is placed either
-				all = append(all, sip.Line{Company: x.CompanyID, Trunk: trunk})
+				all = append(all, sip.Line{
+					Company: x.CompanyID, ID: x.ID, Number: x.Number, Shard: int(x.UID % carillon.Shards), Trunk: trunk,
+				})
 			}
 		}
 		read, generation = true, now

@@ -52,12 +52,12 @@ func TestTheLinesThatMayCallFollowTheConfiguration(t *testing.T) {
 	}
 	is()
 	put("1", `{"trunk":"sip:192.0.2.1"}`)
-	one := sip.Line{Company: company, Trunk: sip.Trunk{Host: "192.0.2.1", Transport: "udp"}}
+	one := sip.Line{Company: company, ID: "1", Number: "15555550101", Shard: 1, Trunk: sip.Trunk{Host: "192.0.2.1", Transport: "udp"}}
 	is(one)
 	put("2", `{"trunk":"nonsense"}`) // places no calls either
 	is(one)
 	put("2", `{"trunk":"sips:sip.example.com"}`)
-	two := sip.Line{Company: company, Trunk: sip.Trunk{Host: "sip.example.com", Transport: "tls"}}
+	two := sip.Line{Company: company, ID: "2", Number: "15555550102", Shard: 2, Trunk: sip.Trunk{Host: "sip.example.com", Transport: "tls"}}
 	is(one, two)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

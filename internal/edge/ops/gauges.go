@@ -152,7 +152,7 @@ func (g *Sources) Collect(to chan<- prometheus.Metric) {
 	g.ofQueue(gauge, count)
 	g.ofConversations(gauge)
 	g.ofFiles(gauge)
-	g.ofSIP(count)
+	g.ofSIP(gauge, count)
 	g.ofShares(gauge, count)
 }
 

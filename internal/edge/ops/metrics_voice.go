@@ -43,8 +43,14 @@ var sipDesc = desc("carillon_sip_refused_total", "Packets, connections, calls an
 	"stranger, stranger_connection, line, rate, transactions, connections, handshake, unfinished, unreadable; "+
 	"docs/guides/production.md says what to do about each.", "reason")
 
-// ofSIP emits the refusals of the SIP user agent.
-func (g *Sources) ofSIP(count emit) {
+//nolint:gochecknoglobals // a description, read only
+var registeredDesc = desc("carillon_sip_registrations", "Lines that this node registers at their trunks by state: registered, failed.", "state")
+
+// ofSIP emits the registrations and refusals of the SIP user agent.
+func (g *Sources) ofSIP(gauge, count emit) {
+	registered, failed := g.SIP.Registrations()
+	gauge(registeredDesc, float64(registered), "registered")
+	gauge(registeredDesc, float64(failed), "failed")
 	for reason, n := range g.SIP.Refusals() {
 		count(sipDesc, float64(n), reason)
 	}

@@ -27,6 +27,8 @@ type Lines interface {
 	// Health returns the trunk's latest response. It is the zero value if the trunk was not checked or the line has
 	// none.
 	Health(line *carillon.Sender) sip.Health
+	// Registration returns the state of the line's registration at its trunk by this node.
+	Registration(line *carillon.Sender) sip.Registration
 	// Ask checks whether a line's trunk responds. Errors: conflict for a line without a trunk.
 	Ask(ctx context.Context, line *carillon.Sender) (sip.Health, error)
 	// Disputed reports whether calls to a number with these lines are refused, because several companies claim it.
@@ -72,6 +74,36 @@ type lineRow struct {
 	UnderWay      *int       `json:"under_way"` // null if not counted
 	RingTimeout   string     `json:"ring_timeout"`
 	Health        *healthRow `json:"health"` // null if the trunk was not checked yet, or there is none
+	// Registration is null for a line that is not to be registered.
+	Registration *registrationRow `json:"registration"`
+}
+
+// registrationRow is the registration of a line at its trunk.
+type registrationRow struct {
+	// State is registered, refused or unanswered, or unknown if this node has no response yet or another node registers
+	// the line.
+	State  string `json:"state" enum:"registered,refused,unanswered,unknown"`
+	At     string `json:"at"`    // time of the last response or of its timeout; empty if unknown
+	Until  string `json:"until"` // end of the registration; empty if there is none
+	Code   int    `json:"code"`  // status of the last response; 0 if there was none
+	Reason string `json:"reason"`
+}
+
+func registrationOf(x sip.Registration, now time.Time) *registrationRow {
+	r := &registrationRow{State: "unknown", Code: x.Code, Reason: x.Reason}
+	if x.At.IsZero() {
+		return r
+	}
+	r.At = carillon.FormatTime(x.At)
+	switch {
+	case now.Before(x.Until):
+		r.State, r.Until = "registered", carillon.FormatTime(x.Until)
+	case x.Code != 0:
+		r.State = "refused"
+	default:
+		r.State = "unanswered"
+	}
+	return r
 }
 
 // healthRow is the trunk's response to a check. Any response means that it is reachable.
@@ -120,6 +152,9 @@ func (s Senders) lineRow(ctx context.Context, line *carillon.Sender, count bool)
 	r := &lineRow{MaxConcurrent: line.MaxConcurrent, RingTimeout: line.RingTimeout.String(), Health: healthOf(s.Lines.Health(line))}
 	if slices.Contains(s.Providers[line.Provider].Shown, "trunk") {
 		r.Trunk, r.CallerID, r.Agent = text("trunk"), text("caller_id"), text("agent")
+		if t, err := sip.TrunkOf(line.Settings); err == nil && t.Register {
+			r.Registration = registrationOf(s.Lines.Registration(line), time.Now())
+		}
 	}
 	if count {
 		n, err := s.Store.Calls.UnderWay(ctx, line.UID)

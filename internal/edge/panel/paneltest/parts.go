@@ -67,6 +67,18 @@ type fakeLines struct{ asked []string }
 
 func (l *fakeLines) Health(*carillon.Sender) sip.Health { return sip.Health{} }
 
+func (l *fakeLines) Registration(line *carillon.Sender) sip.Registration {
+	switch line.ID {
+	case "registered":
+		return sip.Registration{At: time.Now(), Until: time.Now().Add(time.Hour), Code: 200, Reason: "OK"}
+	case "refused":
+		return sip.Registration{At: time.Now(), Code: 403, Reason: "Forbidden"}
+	case "dead":
+		return sip.Registration{At: time.Now(), Err: errors.New("nothing came")}
+	}
+	return sip.Registration{}
+}
+
 func (l *fakeLines) Disputed(lines []*carillon.Sender) bool { return len(lines) > 1 }
 
 func (l *fakeLines) Denies(number string) bool { return strings.HasPrefix(number, "979") }

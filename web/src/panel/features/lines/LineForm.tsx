@@ -151,6 +151,13 @@ function IncomingCard({ draft, can }: { draft: Draft<Sender>; can: boolean }) {
           error={error("settings.agent")}
         />
         <Switch
+          label={t.register}
+          description={t.registerHelp}
+          checked={String(l.settings.register) === "true"}
+          onChange={(e) => set({ settings: { ...l.settings, register: e.currentTarget.checked } })}
+          error={error("settings.register")}
+        />
+        <Switch
           label={t.authenticate}
           description={t.authenticateHelp}
           checked={String(l.settings.authenticate) === "true"}

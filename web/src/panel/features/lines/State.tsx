@@ -5,7 +5,7 @@ import { useEffect, useState } from "react";
 import { absolute, number, relative } from "../../format";
 import { fill, useLanguage, useTexts, type TextsOf } from "../../i18n";
 import { useCan } from "../../session";
-import type { VoiceLine } from "./types";
+import type { Registration, VoiceLine } from "./types";
 import { useNow } from "../../ui/Ago";
 import { Card, Note, Tag, type Tone } from "../../ui/parts";
 import { failed } from "../../ui/problem";
@@ -21,7 +21,9 @@ export function stateOf(l: VoiceLine): { text: Text; tone?: Tone } {
   if (l.breaker.state === "half_open") return { text: "trying", tone: "warn" };
   if (l.provider === "sandbox") return { text: "built", tone: "ok" };
   if (l.provider !== "sip") return { text: "other", tone: "warn" };
-  if (!h) return { text: "unknown" };
+  const r = l.line.registration?.state;
+  if (r === "refused" || r === "unanswered") return { text: "unregistered", tone: "danger" };
+  if (!h) return r === "registered" ? { text: "well", tone: "ok" } : { text: "unknown" };
   return h.responds
     ? { text: "well", tone: "ok" }
     : { text: h.problem === "denied" ? "denied" : "down", tone: "danger" };
@@ -45,6 +47,28 @@ export function Calls({ line: l }: { line: VoiceLine }) {
       ? fill(t.bounded, { n: number(n, language), most: number(l.line.max_concurrent, language) })
       : fill(t.unlimited, { n: number(n, language) });
   return n > 0 ? <Tag tone="accent">{text}</Tag> : <span className="muted">{text}</span>;
+}
+
+/** RegistrationNote says whether the trunk knows where to send the line's calls. */
+function RegistrationNote({ registration: r }: { registration: Registration }) {
+  const t = useTexts(texts);
+  const language = useLanguage();
+  const now = useNow();
+  const reason = `${r.code} ${r.reason}`.trim();
+  if (r.state === "refused" || r.state === "unanswered")
+    return (
+      <Note tone="danger">
+        <p>{r.state === "refused" ? fill(t.registrationRefused, { reason }) : t.registrationUnanswered}</p>
+        <p className="small muted">
+          {fill(t.checkedAt, { ago: relative(r.at, language, Math.max(now, Date.parse(r.at))) })}
+        </p>
+      </Note>
+    );
+  return (
+    <p className="muted flat" role="status">
+      {r.state === "registered" ? fill(t.registered, { time: absolute(r.until, language) }) : t.registrationUnknown}
+    </p>
+  );
 }
 
 /** StateCard says how a line is and what to do about it. The trunk is asked once when the page is opened. */
@@ -132,6 +156,7 @@ export function StateCard({ line: l }: { line: VoiceLine }) {
             )}
           </div>
         )}
+        {l.line.registration && <RegistrationNote registration={l.line.registration} />}
       </div>
     </Card>
   );

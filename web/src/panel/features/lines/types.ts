@@ -5,6 +5,9 @@ export type Breaker = Schemas["ChannelsBreakerRow"];
 /** Health is how a trunk responded when it was last asked. */
 export type Health = Schemas["ChannelsHealthRow"];
 
+/** Registration is that of a line at its trunk. */
+export type Registration = Schemas["ChannelsRegistrationRow"];
+
 /** VoiceLine is a line in the list; Sender has its settings. */
 export type VoiceLine = Schemas["ChannelsSenderRow"] & { line: Schemas["ChannelsLineRow"] };
 
@@ -18,6 +21,7 @@ export interface LineSettings {
   caller_id?: string;
   encrypt?: boolean | string;
   authenticate?: boolean | string;
+  register?: boolean | string;
   agent?: string;
   public?: string;
   claimed?: string;

@@ -20,6 +20,7 @@ export const texts = {
   unknown: "Not tested yet",
   built: "Ready",
   down: "No response",
+  unregistered: "Not registered",
   denied: "Private address",
   paused: "Paused",
   trying: "Retrying",
@@ -49,6 +50,9 @@ export const texts = {
   encryptHelp: "The trunk must support it. Unencrypted calls fail in both directions.",
   incoming: "Calls to this line",
   incomingHelp: "This agent answers calls to the number.",
+  register: "Register at the trunk",
+  registerHelp:
+    "For phone systems and companies that send calls only to registered lines. Uses the user name and password above.",
   authenticate: "Require the trunk's password",
   authenticateHelp:
     "Incoming calls must prove the user name and password above (SIP digest). Ask your phone company if it supports this.",
@@ -64,6 +68,11 @@ export const texts = {
     "The trunk has a private address, which lines created here can't call. The setting sip-allow-private allows it.",
   checkedNot: "Not tested yet.",
   checkedAt: "Tested {ago}",
+  registered: "Registered until {time}; renewed automatically.",
+  registrationRefused:
+    "The trunk refuses the registration ({reason}), so calls to this number don't arrive. Check the user name, password and domain.",
+  registrationUnanswered: "The trunk doesn't respond to the registration, so calls to this number don't arrive.",
+  registrationUnknown: "No response to the registration yet, or another node registers this line.",
   breakerOpen: "Calls are on hold until {time}: {why}.",
   breakerTrying: "The next call tests the line again: {why}.",
   breakerHow: "Calls resume automatically after the first successful one.",

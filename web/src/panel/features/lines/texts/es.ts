@@ -22,6 +22,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   unknown: "Sin probar",
   built: "Lista",
   down: "No responde",
+  unregistered: "Sin registrar",
   denied: "Dirección privada",
   paused: "En pausa",
   trying: "Reintentando",
@@ -51,6 +52,9 @@ export const texts: Record<keyof typeof en.texts, string> = {
   encryptHelp: "La troncal debe admitirlo. Las llamadas sin cifrar fallan en ambos sentidos.",
   incoming: "Llamadas a esta línea",
   incomingHelp: "Este agente contesta las llamadas al número.",
+  register: "Registrarse en la troncal",
+  registerHelp:
+    "Para centralitas y operadoras que solo envían llamadas a líneas registradas. Usa el usuario y la contraseña de arriba.",
   authenticate: "Exigir la contraseña de la troncal",
   authenticateHelp:
     "Las llamadas entrantes deben acreditar el usuario y la contraseña de arriba (SIP digest). Pregunte a su operadora si lo admite.",
@@ -66,6 +70,11 @@ export const texts: Record<keyof typeof en.texts, string> = {
     "La troncal tiene una dirección privada, a la que no pueden llamar las líneas creadas aquí. El ajuste sip-allow-private lo permite.",
   checkedNot: "Aún sin probar.",
   checkedAt: "Probado {ago}",
+  registered: "Registrada hasta {time}; se renueva automáticamente.",
+  registrationRefused:
+    "La troncal rechaza el registro ({reason}), así que no llegan llamadas a este número. Compruebe el usuario, la contraseña y el dominio.",
+  registrationUnanswered: "La troncal no responde al registro, así que no llegan llamadas a este número.",
+  registrationUnknown: "Aún sin respuesta al registro, o la registra otro nodo.",
   breakerOpen: "Las llamadas se retienen hasta las {time}: {why}.",
   breakerTrying: "La próxima llamada vuelve a probar la línea: {why}.",
   breakerHow: "Las llamadas se reanudan automáticamente tras la primera correcta.",

@@ -22,6 +22,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   unknown: "Não testada",
   built: "Pronta",
   down: "Não responde",
+  unregistered: "Sem registro",
   denied: "Endereço privado",
   paused: "Em pausa",
   trying: "Tentando novamente",
@@ -51,6 +52,9 @@ export const texts: Record<keyof typeof en.texts, string> = {
   encryptHelp: "O tronco precisa ter suporte. As ligações sem criptografia falham nos dois sentidos.",
   incoming: "Ligações para esta linha",
   incomingHelp: "Este agente atende as ligações para o número.",
+  register: "Registrar no tronco",
+  registerHelp:
+    "Para centrais e operadoras que só enviam ligações a linhas registradas. Usa o usuário e a senha acima.",
   authenticate: "Exigir a senha do tronco",
   authenticateHelp:
     "As ligações recebidas precisam comprovar o usuário e a senha acima (SIP digest). Pergunte à operadora se ela tem suporte.",
@@ -66,6 +70,11 @@ export const texts: Record<keyof typeof en.texts, string> = {
     "O tronco tem um endereço privado, para o qual as linhas criadas aqui não podem ligar. A configuração sip-allow-private permite.",
   checkedNot: "Ainda não testado.",
   checkedAt: "Testado {ago}",
+  registered: "Registrada até {time}; a renovação é automática.",
+  registrationRefused:
+    "O tronco recusa o registro ({reason}), por isso não chegam ligações para este número. Verifique o usuário, a senha e o domínio.",
+  registrationUnanswered: "O tronco não responde ao registro, por isso não chegam ligações para este número.",
+  registrationUnknown: "Ainda sem resposta ao registro, ou outro nó registra esta linha.",
   breakerOpen: "As ligações ficam retidas até as {time}: {why}.",
   breakerTrying: "A próxima ligação testa novamente a linha: {why}.",
   breakerHow: "As ligações são retomadas automaticamente após a primeira bem-sucedida.",
