@@ -30,27 +30,32 @@ import (
 
 // baresip is another telephone implementation that answers and speaks.
 type baresip struct {
-	t     *testing.T
-	dir   string
-	port  int
-	keys  net.Conn // control connection to press keys
+	output
+	t    *testing.T
+	dir  string
+	port int
+	keys net.Conn // control connection to press keys
+}
+
+// output is what a program prints.
+type output struct {
 	mu    sync.Mutex
 	shown bytes.Buffer
 }
 
-// Write implements io.Writer for baresip's output.
-func (b *baresip) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.shown.Write(p)
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.shown.Write(p)
 }
 
-// shows waits until baresip prints a text.
-func (b *baresip) shows(what string) bool {
+// shows waits until the program prints a text.
+func (o *output) shows(what string) bool {
 	for end := time.Now().Add(hung); ; time.Sleep(5 * time.Millisecond) {
-		b.mu.Lock()
-		found := strings.Contains(b.shown.String(), what)
-		b.mu.Unlock()
+		o.mu.Lock()
+		found := strings.Contains(o.shown.String(), what)
+		o.mu.Unlock()
 		if found || time.Now().After(end) {
 			return found
 		}
