@@ -96,7 +96,8 @@ func Resources() []Resource {
 	return []Resource{
 		Bodies, EventStreams, Talks, FileUploads, ListUploads, DocumentUploads, Exports, Imports, Playgrounds, Listening, TestRuns,
 		TestCalls, SignIns, Calls, SIPTransactions,
-		SIPConnections, TrunkNames, Registrations, AgentReplies, ReplyQueue, FlowEffects, ToolCalls, Inbound, Histories, ChannelSends, ListJobs,
+		SIPConnections, TrunkNames, Registrations, AgentReplies, ReplyQueue, FlowEffects, ToolCalls, Inbound, Histories, ChannelSends,
+		ListJobs,
 		MediaChecks,
 		Lists, LinkVisits, Speakers, Transcribers, Documents, Sites, QuestionVectors, PassageVectors, VectorLoads,
 		Reviews,

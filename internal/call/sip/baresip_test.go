@@ -37,7 +37,7 @@ type baresip struct {
 	keys net.Conn // control connection to press keys
 }
 
-// output is what a program prints.
+// output is the text that a program prints.
 type output struct {
 	mu    sync.Mutex
 	shown bytes.Buffer

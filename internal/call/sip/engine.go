@@ -39,7 +39,7 @@ type Options struct {
 	// Lines lists the trunks of all lines, every second. Only they and the far sides of current calls can reach the
 	// engine. nil: anyone may call, without limits, which is meant for an Address that only this machine reaches.
 	Lines  func(ctx context.Context) ([]Line, error)
-	Owns   func(shard int) bool // reports whether this node serves a shard; nil: every one
+	Owns   func(shard int) bool // reports whether this node serves a shard; nil means every one
 	Shares *share.Set           // of the node
 
 	// AllowPrivate are private networks in which trunks with Trunk.Public may be.

@@ -80,7 +80,8 @@ func lin(t *testing.T, say []int16, o linphoneOptions) *linphone {
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	c := exec.CommandContext(ctx, path, "--config", filepath.Join(l.dir, "rc"), "--auto-answer", "--disable-stats-events", "--log", "/dev/null")
+	c := exec.CommandContext(ctx, path,
+		"--config", filepath.Join(l.dir, "rc"), "--auto-answer", "--disable-stats-events", "--log", "/dev/null")
 	c.Dir, c.Env, c.Stdout, c.Stderr = l.dir, []string{"HOME=" + l.dir, "PATH=" + os.Getenv("PATH")}, l, l
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -137,7 +138,7 @@ func (l *linphone) speaks() {
 	l.does("incall-player-start " + filepath.Join(l.dir, "say.wav"))
 }
 
-// recording is what a call received.
+// recording is the sound that a call received.
 type recording struct {
 	mu  sync.Mutex
 	pcm []int16
@@ -345,7 +346,8 @@ func TestALineOfAnExchangeIsRegisteredCalledAndCalls(t *testing.T) {
 			t.Parallel()
 			address := kamailio(t)
 			line := Line{Company: "c1", ID: "front", Number: "15555550100", Trunk: Trunk{
-				Host: address, Transport: transport, Domain: "exchange.test", Username: "15555550100", Password: exchangePassword, Register: true,
+				Host: address, Transport: transport, Domain: "exchange.test", Username: "15555550100", Password: exchangePassword,
+				Register: true,
 			}}
 			all := func(context.Context) ([]Line, error) { return []Line{line}, nil }
 			e, calls, got := answers(t, Options{Lines: all})

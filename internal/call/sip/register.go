@@ -30,7 +30,7 @@ const (
 
 // Registration is the state of a line's registration at its trunk.
 type Registration struct {
-	At     time.Time // time of the last response, or of its timeout; zero: none yet
+	At     time.Time // time of the last response or of its timeout; zero if there was none
 	Until  time.Time // end of the registration; zero if the line is not registered
 	Code   int       // status of the response; 0 if there was none
 	Reason string
@@ -66,7 +66,7 @@ type registration struct {
 
 func (l *Line) key() string { return l.Company + " " + l.ID }
 
-// follow registers the lines that this node owns and withdraws the others. A changed line is registered anew.
+// follow registers the lines that this node owns and withdraws the others. A changed line is registered again.
 func (x *registrar) follow(ctx context.Context, lines []Line) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -91,7 +91,8 @@ func (x *exchange) register(r *sip.Request) *sip.Response {
 	x.numbers[r.CallID().Value()] = r.CSeq().SeqNo
 	proof := r.GetHeader("Authorization")
 	if proof == nil {
-		return answer(401, "Unauthorized", sip.NewHeader("WWW-Authenticate", `Digest realm="acme.test", nonce="n1", algorithm=MD5, qop="auth"`))
+		const challenge = `Digest realm="acme.test", nonce="n1", algorithm=MD5, qop="auth"`
+		return answer(401, "Unauthorized", sip.NewHeader("WWW-Authenticate", challenge))
 	}
 	given, err := digest.ParseCredentials(proof.Value())
 	if err != nil || given.URI != r.Recipient.Addr() || given.Username != "carol" {

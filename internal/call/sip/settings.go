@@ -89,7 +89,8 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 	}
 	t := Trunk{
 		Domain: s.Domain, Username: s.Username, Password: s.Password, Realm: s.Realm, CallerID: s.CallerID, Encrypt: bool(s.Encrypt),
-		Authenticate: bool(s.Authenticate), Register: bool(s.Register), Agent: s.Agent, Public: bool(s.Public), Claimed: bool(s.Claimed) || bool(s.Public),
+		Authenticate: bool(s.Authenticate), Register: bool(s.Register), Agent: s.Agent, Public: bool(s.Public),
+		Claimed: bool(s.Claimed) || bool(s.Public),
 	}
 	return t, t.parse(s.Trunk)
 }
@@ -111,7 +112,8 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 			return s, carillon.Invalid("settings."+carillon.Shorten(name), "This setting is unknown")
 		}
 		if json.Unmarshal(value, field) != nil {
-			return s, carillon.Invalid("settings."+name, "This must be a text, and encrypt, authenticate, register and public true or false")
+			return s, carillon.Invalid("settings."+name,
+				"This must be a text, and encrypt, authenticate, register and public true or false")
 		}
 	}
 	return s, nil

@@ -44,7 +44,8 @@ var sipDesc = desc("carillon_sip_refused_total", "Packets, connections, calls an
 	"docs/guides/production.md says what to do about each.", "reason")
 
 //nolint:gochecknoglobals // a description, read only
-var registeredDesc = desc("carillon_sip_registrations", "Lines that this node registers at their trunks by state: registered, failed.", "state")
+var registeredDesc = desc("carillon_sip_registrations",
+	"Lines that this node registers at their trunks by state: registered, failed.", "state")
 
 // ofSIP emits the registrations and refusals of the SIP user agent.
 func (g *Sources) ofSIP(gauge, count emit) {

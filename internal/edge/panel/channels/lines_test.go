@@ -106,7 +106,7 @@ func TestALineWithATrunkIsSetUp(t *testing.T) {
 	}
 	want := map[string]any{
 		"trunk": "sip:192.168.0.1", "caller_id": "1", "agent": "", "max_concurrent": 0.0, "under_way": 0.0, "ring_timeout": "45s",
-		"health": nil,
+		"health": nil, "registration": nil,
 	}
 	if d := cmp.Diff(want, rows[1].(map[string]any)["line"]); d != "" {
 		t.Error(d)
@@ -206,4 +206,32 @@ func stream(w *paneltest.World, authorization, path, body string) string {
 		w.T.Error(err)
 	}
 	return string(all)
+}
+
+func TestTheStateOfARegistrationIsShown(t *testing.T) {
+	t.Parallel()
+	w := paneltest.New(t)
+	w.Company("acme")
+	by := w.As("admin@acme.test")
+	const line = `{"id":%q,"number":"1555555012%d","channel":"voice","provider":"sip",
+		"settings":{"trunk":"sip:93.184.216.34","username":"u","password":"p","register":true}}`
+	want := map[string]string{"dead": "unanswered", "refused": "refused", "registered": "registered", "waiting": "unknown"}
+	n := 0
+	for id := range want {
+		n++
+		w.Want("POST", "/panel/v1/senders", by, fmt.Sprintf(line, id, n), 201, "", "")
+	}
+	w.Want("POST", "/panel/v1/senders", by, strings.Replace(fmt.Sprintf(line, "x", 9), `"password":"p",`, "", 1), 400, "validation_failed",
+		"settings.password")
+	for _, row := range w.Want("GET", "/panel/v1/senders?channel=voice", by, "", 200, "", "")["data"].([]any) {
+		id := row.(map[string]any)["id"].(string)
+		r := row.(map[string]any)["line"].(map[string]any)["registration"].(map[string]any)
+		if r["state"] != want[id] || (r["until"] != "") != (id == "registered") || (r["at"] == "") != (id == "waiting") {
+			t.Errorf("%s: %v", id, r)
+		}
+		delete(want, id)
+	}
+	if len(want) > 0 {
+		t.Error("not listed:", want)
+	}
 }

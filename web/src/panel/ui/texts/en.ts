@@ -245,6 +245,7 @@ export const rules = {
   variable_unset: "Nothing in this flow sets {name}, so it's omitted.",
   condition_unset: "Nothing in this flow sets {name}. Put text in quotes.",
   template_value: "Enter a value. The template can't be sent without it.",
+  code_from_file: "One-time codes can't be sent from a file. Send each to the person who asked for it.",
   template_absent: "The sender has no approved template {name} in {language}.",
   response_path: "Enter the path of a value in the response, such as {example}.",
   path_start: "Enter the beginning of a path, such as /help/.",

@@ -253,6 +253,7 @@ export const rules = {
   variable_unset: "Nada en este flujo asigna {name}, así que se omite.",
   condition_unset: "Nada en este flujo asigna {name}. Escriba los textos entre comillas.",
   template_value: "Escriba un valor. La plantilla no se puede enviar sin él.",
+  code_from_file: "Los códigos de un solo uso no se envían desde un archivo. Envíe cada uno a quien lo pidió.",
   template_absent: "El remitente no tiene ninguna plantilla aprobada {name} en {language}.",
   response_path: "Escriba la ruta de un valor de la respuesta, por ejemplo {example}.",
   path_start: "Escriba el comienzo de una ruta, por ejemplo /help/.",

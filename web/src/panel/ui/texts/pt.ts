@@ -253,6 +253,7 @@ export const rules = {
   variable_unset: "Nada neste fluxo define {name}, por isso é omitida.",
   condition_unset: "Nada neste fluxo define {name}. Escreva os textos entre aspas.",
   template_value: "Digite um valor. O modelo não pode ser enviado sem ele.",
+  code_from_file: "Códigos de uso único não são enviados a partir de um arquivo. Envie cada um a quem o pediu.",
   template_absent: "O remetente não tem nenhum modelo aprovado {name} em {language}.",
   response_path: "Digite o caminho de um valor na resposta, por exemplo {example}.",
   path_start: "Digite o começo de um caminho, por exemplo /help/.",
