@@ -45,10 +45,11 @@ type Widget struct {
 	IdentitySecret string `json:"identity_secret,omitempty" secret:"true"`
 
 	// For voice widgets.
-	TextInput  *bool    `json:"text_input,omitempty"` // visitors may also type; nil means true
-	Transcript *bool    `json:"transcript,omitempty"` // the page shows the transcript; nil means true
-	Terms      string   `json:"terms,omitempty"`      // terms that visitors accept before they speak
-	Overrides  []string `json:"overrides,omitzero"`   // settings that the page may override; nil means language and text_only
+	TextInput  *bool    `json:"text_input,omitempty"`                  // visitors may also type; nil means true
+	Transcript *bool    `json:"transcript,omitempty"`                  // the page shows the transcript; nil means true
+	Terms      string   `json:"terms,omitempty"`                       // terms that visitors accept before they speak
+	Hearing    string   `json:"hearing,omitempty" enum:"auto,browser"` // see HearingAuto; empty means auto
+	Overrides  []string `json:"overrides,omitzero"`                    // settings that the page may override; nil means language and text_only
 }
 
 // Appearance is the look of a widget on the page.
@@ -59,6 +60,12 @@ type Appearance struct {
 	Title        string `json:"title,omitempty"`
 	Logo         string `json:"logo,omitempty"` // digest of a logo of the company
 }
+
+// Who recognizes visitors' speech: the agent's transcriber if it has one, or else the browser.
+const (
+	HearingAuto    = "auto"    // only browsers that recognize it on the device
+	HearingBrowser = "browser" // also by the service of the browser's maker, if the visitor agrees
+)
 
 const (
 	maxOrigins        = 100
@@ -136,6 +143,9 @@ func (w *Widget) Validate() error {
 		c.That(validOrigin(o), resource.Index("allowed_origins", i), "Must hold origins such as https://www.example.com")
 	}
 	c.That(utf8.RuneCountInString(w.Terms) <= maxTerms, "terms", "Must have at most 2,000 characters")
+	if w.Hearing != "" {
+		c.Choice("hearing", &w.Hearing, HearingAuto, HearingBrowser)
+	}
 	if w.Overrides != nil { // an empty list allows nothing
 		c.Words(
 			"overrides", &w.Overrides, convai.OverrideLanguage, convai.OverrideFirstMessage, convai.OverrideVoice,
