@@ -281,7 +281,9 @@ describe("a talk", () => {
       agent: { name: "Deaf Marina", voice: { speaker: "espeak", transcriber: "none", speed: 1, silence_ms: 600 } },
     });
     const v = await talkOn(t, company, deaf.widget, { microphone: script });
-    await v.frame.getByText("Type or tap, and I'll answer aloud.").waitFor();
+    await v.frame
+      .getByText("This browser can't turn speech into text here. Type or tap, and I'll answer aloud.")
+      .waitFor();
     await shot(v.p, "voice-deaf");
     await v.frame.getByRole("button", { name: "Start", exact: true }).click();
     await v.state("Speaking");

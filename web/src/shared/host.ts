@@ -13,12 +13,16 @@ export class Host<Widget, Customer> {
   /** Any other message. */
   onMessage: (m: Message) => void = () => {};
 
-  constructor(private readonly parent: Window | null = window.parent === window ? null : window.parent) {
+  constructor(
+    private readonly parent: Window | null = window.parent === window
+      ? (window.opener as Window | null) // a frame has opened this window
+      : window.parent,
+  ) {
     window.addEventListener("message", (e) => this.receive(e));
   }
 
   get embedded(): boolean {
-    return this.parent !== null;
+    return window.parent !== window;
   }
 
   private receive(e: MessageEvent): void {
