@@ -23,8 +23,8 @@ const (
 // HeardByBrowser marks words that the person's browser recognized.
 const HeardByBrowser = "browser"
 
-// Hypothesis is what the recognizer in a browser has understood of an utterance so far. Its utterances are its own: they
-// begin and end elsewhere than the detected ones.
+// Hypothesis is a browser's text of an utterance so far. The utterances of its recognizer begin and end elsewhere than the
+// detected ones.
 type Hypothesis struct {
 	Utterance int64
 	Text      string // the whole text of the utterance; an empty final one means that nothing was understood
@@ -140,7 +140,8 @@ func (b *Browser) speaks(text string, now, until time.Time) {
 		b.said[n-1].to = until
 		return
 	}
-	b.said = append(slices.DeleteFunc(b.said, func(s ownSentence) bool { return now.Sub(s.to) > maxUtterance }), ownSentence{text, now, until})
+	b.said = slices.DeleteFunc(b.said, func(s ownSentence) bool { return now.Sub(s.to) > maxUtterance })
+	b.said = append(b.said, ownSentence{text, now, until})
 }
 
 // silenced records that our words were stopped.

@@ -11,8 +11,8 @@ import (
 	"carillon/internal/voice"
 )
 
-// hears is a talk whose person's browser recognizes speech. echoFree means that it does not hear our words.
-func hears(t *testing.T, echoFree bool, test func(r *rig)) {
+// byBrowser runs a talk whose person's browser recognizes speech. echoFree means that it does not receive our words.
+func byBrowser(t *testing.T, echoFree bool, test func(r *rig)) {
 	t.Helper()
 	talk(t, func(r *rig) { r.browser, r.deaf = voice.NewBrowser(echoFree), true }, func(r *rig) {
 		r.session.Browser(voice.BrowserOn, "")
@@ -57,7 +57,7 @@ func (r *rig) corrected() (all []string) {
 }
 
 func TestABrowserRecognizesSpeech(t *testing.T) {
-	hears(t, true, func(r *rig) {
+	byBrowser(t, true, func(r *rig) {
 		r.frames(1, 500*time.Millisecond)
 		r.recognized(0, "when are", false)
 		r.frames(1, 500*time.Millisecond)
@@ -80,7 +80,7 @@ func TestABrowserRecognizesSpeech(t *testing.T) {
 }
 
 func TestTheLatestHypothesisCountsIfNoFinalOneComes(t *testing.T) {
-	hears(t, true, func(r *rig) {
+	byBrowser(t, true, func(r *rig) {
 		r.speaks(1, time.Second, 300*time.Millisecond)
 		r.recognized(0, "when are you ope", false)
 		r.wait(400 * time.Millisecond)
@@ -94,7 +94,7 @@ func TestTheLatestHypothesisCountsIfNoFinalOneComes(t *testing.T) {
 			t.Errorf("corrected %q", got)
 		}
 	})
-	hears(t, true, func(r *rig) {
+	byBrowser(t, true, func(r *rig) {
 		r.speaks(1, time.Second, 300*time.Millisecond)
 		r.recognized(0, "when are you ope", false)
 		r.wait(3500 * time.Millisecond)
@@ -107,7 +107,7 @@ func TestTheLatestHypothesisCountsIfNoFinalOneComes(t *testing.T) {
 }
 
 func TestAFinalTextFromBeforeTheLastWordsIsNotTheLast(t *testing.T) {
-	hears(t, true, func(r *rig) {
+	byBrowser(t, true, func(r *rig) {
 		r.frames(1, 800*time.Millisecond)
 		r.wait(400 * time.Millisecond) // no end of the turn
 		r.recognized(0, "I would like to know", true)
@@ -120,7 +120,7 @@ func TestAFinalTextFromBeforeTheLastWordsIsNotTheLast(t *testing.T) {
 }
 
 func TestWordsBelongToOneTurn(t *testing.T) {
-	hears(t, true, func(r *rig) {
+	byBrowser(t, true, func(r *rig) {
 		r.recognized(0, "noise from before", false)
 		r.wait(time.Second)
 		r.speaks(1, time.Second, 300*time.Millisecond)
@@ -148,7 +148,7 @@ func TestOurOwnWordsAreNotThePersons(t *testing.T) {
 		r.wait(700 * time.Millisecond)
 	}
 	const ours = "you said when are you open and I answer"
-	hears(t, false, func(r *rig) {
+	byBrowser(t, false, func(r *rig) {
 		answer(r, ours)
 		r.heard(t)
 		r.wait(time.Second)
@@ -156,15 +156,15 @@ func TestOurOwnWordsAreNotThePersons(t *testing.T) {
 			t.Errorf("corrected %+v", got)
 		}
 	})
-	hears(t, false, func(r *rig) {
+	byBrowser(t, false, func(r *rig) {
 		answer(r, "stop it I want something else")
 		r.heard(t, "stop it I want something else")
 	})
-	hears(t, true, func(r *rig) { // it does not hear ours
+	byBrowser(t, true, func(r *rig) { // it does not hear ours
 		answer(r, ours)
 		r.heard(t, ours)
 	})
-	hears(t, false, func(r *rig) { // said in the silence after it
+	byBrowser(t, false, func(r *rig) { // said in the silence after it
 		r.session.Type("a", "when are you open")
 		r.wait(6 * time.Second)
 		r.speaks(1, time.Second, 300*time.Millisecond)
@@ -175,7 +175,7 @@ func TestOurOwnWordsAreNotThePersons(t *testing.T) {
 }
 
 func TestAFailingBrowserIsSaidOnce(t *testing.T) {
-	hears(t, true, func(r *rig) {
+	byBrowser(t, true, func(r *rig) {
 		r.frames(1, 500*time.Millisecond)
 		r.session.Browser(voice.BrowserFailed, "network")
 		r.wait(5 * time.Second)
@@ -209,7 +209,7 @@ func TestSpeechIsIgnoredWhileTheBrowserIsNotReady(t *testing.T) {
 }
 
 func TestAPageDetectsSpeech(t *testing.T) {
-	hears(t, true, func(r *rig) {
+	byBrowser(t, true, func(r *rig) {
 		r.session.Type("a", "when are you open")
 		r.wait(700 * time.Millisecond)
 		r.session.Detected(true, r.at)

@@ -31,7 +31,7 @@ func (x *Session) Detected(speech bool, at time.Duration) {
 	})
 }
 
-// browserIs tells the person once if their browser fails.
+// browserIs informs the person once if their browser fails.
 func (l *hearer) browserIs(state BrowserState, reason string) {
 	if l.person == nil || state == BrowserOff {
 		return

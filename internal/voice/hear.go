@@ -136,7 +136,7 @@ func (l *hearer) understood(u *utterance, t Transcript, err error) {
 		return
 	}
 	switch {
-	case t.Text == "" && !l.canHear(): // the browser has failed, and the person was told
+	case t.Text == "" && !l.canHear(): // the browser has failed, and the person was informed
 		l.owed, l.unanswered = time.Time{}, u.early
 	case t.Text == "":
 		l.unanswered = u.early

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// maxLag is how long before the newest sound a hypothesis may be placed.
+	// maxLag is the maximum age of a hypothesis, in sound.
 	maxLag = 2 * time.Second
-	// soundGap is the time without sound after which the page may detect speech itself.
+	// soundGap is the time without sound after which speech that the page detected counts.
 	soundGap = time.Second
 	// maxUtterances limits the numbers of utterances.
 	maxUtterances = 1_000_000
@@ -57,7 +57,7 @@ func (c *Conn) dispatchHeard(m *incoming, to *Client) error {
 		if x.Speech == nil || !position(x.At) {
 			return misfit("user_vad takes speech, true or false, and at_ms")
 		}
-		if c.soundAt.IsZero() || time.Since(c.soundAt) > soundGap { // otherwise the sound itself tells more
+		if c.soundAt.IsZero() || time.Since(c.soundAt) > soundGap { // otherwise the sound is better evidence
 			to.Detected(*x.Speech, millis(*x.At))
 		}
 		return nil

@@ -20,7 +20,7 @@ import (
 const offersBrowser = `{"type":"conversation_initiation_client_data","source_info":{"source":"page",` +
 	`"hearing":{"by":"browser","local":true,"lang":"pt-br","track":true}}}`
 
-// recognizing is a talk whose client recognizes speech, and what the server got of it.
+// recognizing is a talk whose client recognizes speech, with the received messages.
 type recognizing struct {
 	*talk
 	mu   sync.Mutex

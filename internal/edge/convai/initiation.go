@@ -20,7 +20,7 @@ const (
 	OverrideTextOnly     = "text_only"
 )
 
-// Who recognizes a person's speech.
+// Recognizers of a person's speech.
 const (
 	HearingBrowser = "browser"
 	HearingServer  = "server"

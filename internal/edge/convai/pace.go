@@ -13,7 +13,7 @@ const (
 	burst     = 60 // burst of text messages
 	perSecond = 4  // sustained rate
 
-	// The rates of a recognizer in the browser. The burst is what a page sends during a stall of five seconds.
+	// The rates of a recognizer in the browser. The burst allows for a stall of five seconds.
 	heardBurst     = 25
 	heardPerSecond = 5
 

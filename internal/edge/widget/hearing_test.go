@@ -27,7 +27,8 @@ func (loud) Score(chunk []int16) float32 {
 
 const (
 	otherCompany = "11111111-1111-4111-8111-111111111102"
-	offer        = `{"type":"conversation_initiation_client_data","source_info":{"hearing":{"by":"browser","local":%t,"lang":"en"}}}`
+	offer        = `{"type":"conversation_initiation_client_data",` +
+		`"source_info":{"hearing":{"by":"browser","local":%t,"lang":"en"}}}`
 )
 
 // newHearingSite is a voice site that detects speech, with a widget that also accepts the service of a browser's maker.
@@ -37,7 +38,8 @@ func newHearingSite(t *testing.T) *site {
 	x.apply(strings.Replace(setUp, "    widgets:\n", strings.Replace(voiceSetUp, "BASE", "https://api.elevenlabs.io", 1)+
 		"    widgets:\n", 1) + strings.Replace(voiceWidgets, "name: Third,", "name: Third, hearing: browser,", 1))
 	x.Voices = voice.NewSessions(voice.Options{
-		Dialogue: conversation.NewAloud(x.Conversations), Topics: x.Events, Log: x.Log, Speakers: map[string]voice.Speaker{"espeak": mute{}},
+		Dialogue: conversation.NewAloud(x.Conversations), Topics: x.Events, Log: x.Log,
+		Speakers:     map[string]voice.Speaker{"espeak": mute{}},
 		Transcribers: map[string]voice.Transcriber{},
 		Fallback:     "espeak", Detector: func(int) voice.Detector { return loud{} },
 	})
@@ -81,7 +83,7 @@ func TestWhoRecognizesSpeech(t *testing.T) {
 	if _, _, by := x.hearing("id_widget="+thirdID, true); by != "server" {
 		t.Errorf("with a transcriber: %q", by)
 	}
-	if _, body = x.send("GET", voicePath+"?access_key="+widgetKey+"&id_widget="+thirdID, "", ""); strings.Contains(body, "browser_hearing") {
+	if _, body = x.send("GET", voicePath+"?access_key="+widgetKey+"&id_widget="+thirdID, "", ""); strings.Contains(body, "browser_h") {
 		t.Error("with a transcriber:", body)
 	}
 }
@@ -95,7 +97,7 @@ func TestHearingIsAutoOrBrowser(t *testing.T) {
 	}
 }
 
-// What a browser recognizes becomes a turn of its own conversation, with a mark, and reaches no other company.
+// A browser's texts become turns of the visitor's conversation, with a mark, and reach no other company.
 func TestAVisitorSpeaksByTheirBrowser(t *testing.T) {
 	x := newHearingSite(t)
 	other, status, body := x.open(x.foreign(t).URL, "")

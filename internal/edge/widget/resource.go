@@ -45,11 +45,13 @@ type Widget struct {
 	IdentitySecret string `json:"identity_secret,omitempty" secret:"true"`
 
 	// For voice widgets.
-	TextInput  *bool    `json:"text_input,omitempty"`                  // visitors may also type; nil means true
-	Transcript *bool    `json:"transcript,omitempty"`                  // the page shows the transcript; nil means true
-	Terms      string   `json:"terms,omitempty"`                       // terms that visitors accept before they speak
-	Hearing    string   `json:"hearing,omitempty" enum:"auto,browser"` // see HearingAuto; empty means auto
-	Overrides  []string `json:"overrides,omitzero"`                    // settings that the page may override; nil means language and text_only
+
+	Hearing string `json:"hearing,omitempty" enum:"auto,browser"` // see HearingAuto; empty means auto
+
+	TextInput  *bool    `json:"text_input,omitempty"` // visitors may also type; nil means true
+	Transcript *bool    `json:"transcript,omitempty"` // the page shows the transcript; nil means true
+	Terms      string   `json:"terms,omitempty"`      // terms that visitors accept before they speak
+	Overrides  []string `json:"overrides,omitzero"`   // settings that the page may override; nil means language and text_only
 }
 
 // Appearance is the look of a widget on the page.
@@ -61,7 +63,7 @@ type Appearance struct {
 	Logo         string `json:"logo,omitempty"` // digest of a logo of the company
 }
 
-// Who recognizes visitors' speech: the agent's transcriber if it has one, or else the browser.
+// Values of Widget.Hearing: the permitted recognizers of visitors' speech if the agent has no transcriber.
 const (
 	HearingAuto    = "auto"    // only browsers that recognize it on the device
 	HearingBrowser = "browser" // also by the service of the browser's maker, if the visitor agrees

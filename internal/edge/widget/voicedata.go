@@ -29,7 +29,7 @@ type VoiceData struct {
 	Terms      string            `json:"terms,omitempty"`
 	Speech     bool              `json:"speech"`  // an agent or teammate speaks
 	Hearing    bool              `json:"hearing"` // visitors' speech is understood here
-	// BrowserHearing is how a browser may understand it instead.
+	// BrowserHearing names the permitted recognizers of a browser, if Hearing is false.
 	BrowserHearing string    `json:"browser_hearing,omitempty" enum:"device,service"`
 	TalkToPerson   bool      `json:"talk_to_person"`
 	Logo           string    `json:"logo,omitempty"`     // address
