@@ -445,4 +445,31 @@ describe("a talk whose browser understands speech", () => {
       { type: "user_speech", user_speech_event: { utterance: 1, text: "there", final: true, at_ms: 0 } },
     ]);
   });
+
+  it("leaves the microphone to ears that cannot share it, and says itself when somebody speaks", async () => {
+    const x = { ...talk(), ears: Object.assign(new Own(), { alone: true }) };
+    x.t.connect("ws://x", { mic: true, ears: x.ears });
+    await vi.advanceTimersByTimeAsync(0);
+    sockets[0]!.open("c1", "browser");
+    expect(x.device.did).not.toContain("listen");
+    expect([x.t.mic.on, x.ears.did.at(-1)]).toEqual([true, "start"]);
+    await vi.advanceTimersByTimeAsync(250);
+    (x.ears as Ears).onSpeech!(true);
+    x.ears.onHypothesis({ utterance: 0, text: "hello", final: true });
+    (x.ears as Ears).onSpeech!(false);
+    expect(sockets[0]!.sent.slice(1)).toEqual([
+      { type: "user_vad", speech: true, at_ms: 250 },
+      { type: "user_speech", user_speech_event: { utterance: 0, text: "hello", final: true, at_ms: 250 } },
+      { type: "user_vad", speech: false, at_ms: 250 },
+    ]);
+    x.device.onProgress(progress({ playing: true })); // it would hear what is played
+    expect(x.ears.did.at(-1)).toBe("stop");
+    x.device.onProgress(progress({}));
+    await vi.advanceTimersByTimeAsync(300);
+    expect(x.ears.did.at(-1)).toBe("start");
+    sockets[0]!.say({ type: "external_agent_connected", external_agent_connected_event: { name: "Ana" } });
+    expect([x.ears.did.at(-1), x.device.did.includes("listen")]).toEqual(["stop", true]); // a teammate needs the sound
+    sockets[0]!.say({ type: "external_agent_disconnected" });
+    expect([x.ears.did.at(-1), x.device.did.includes("silence")]).toEqual(["start", true]);
+  });
 });
