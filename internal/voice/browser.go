@@ -185,13 +185,15 @@ func (b *Browser) Listen(_ context.Context, h Hearing) (Recognizer, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := &browserRecognizer{b: b, h: h, began: time.Now()}
-	for _, x := range b.all { // words from before this utterance
-		if x.at < h.From {
-			x.used = len(x.words)
-		}
-	}
 	if b.last != nil {
 		b.last.next = r
+	}
+	if b.last == nil || b.last.result != nil { // otherwise they belong to the utterance before, whose result is due
+		for _, x := range b.all { // words from before this utterance
+			if x.at < h.From {
+				x.used = len(x.words)
+			}
+		}
 	}
 	b.last = r
 	return r, nil

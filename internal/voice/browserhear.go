@@ -33,10 +33,13 @@ func (x *Session) Detected(speech bool, at time.Duration) {
 
 // browserIs informs the person once if their browser fails.
 func (l *hearer) browserIs(state BrowserState, reason string) {
-	if l.person == nil || state == BrowserOff {
+	switch {
+	case l.person == nil:
 		return
-	}
-	if state == BrowserOn {
+	case state == BrowserOff:
+		l.person.finish()
+		return
+	case state == BrowserOn:
 		l.told = false
 		return
 	}

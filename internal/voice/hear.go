@@ -71,7 +71,7 @@ func (l *hearer) hear(pcm []int16) {
 	if l.mate != nil {
 		l.toMate(pcm)
 	}
-	if l.canHear() || !l.told {
+	if l.canHear() || !l.told && l.x.start.Browser == nil {
 		l.person.add(l.ctx, pcm, l.silence())
 	}
 }

@@ -216,6 +216,15 @@ func (l *listener) marked(now time.Time, silence time.Duration) time.Duration {
 	return never
 }
 
+// finish ends the current utterance, because no more of it arrives.
+func (l *listener) finish() {
+	if l.current == nil {
+		return
+	}
+	l.page, l.ears.talking = nil, false
+	l.end()
+}
+
 // close abandons the current utterance.
 func (l *listener) close() {
 	if u := l.current; u != nil {

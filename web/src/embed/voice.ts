@@ -35,7 +35,7 @@ import {
   const emit = (name: string, value?: unknown) => listeners[name]?.forEach((f) => f(value));
   const hears = tag.getAttribute("hearing") !== null;
   const tools: Record<string, (parameters: unknown) => unknown> = {};
-  let data: { launcher: Launcher; hearing?: boolean; chat?: boolean } | undefined;
+  let data: { launcher: Launcher; hearing?: boolean; browser_hearing?: string; chat?: boolean } | undefined;
   let restyle: (css: string) => void;
   let talking = false;
   let customer: object | undefined;
@@ -85,7 +85,9 @@ import {
     post({ type: "get_widget", widgetData: data });
   };
   const join = () => {
-    if (w.carillon?.on) w.carillon("join", { stand, host, hearing: data!.hearing });
+    const recognises = "SpeechRecognition" in w || "webkitSpeechRecognition" in w;
+    const hearing = data!.hearing || (!!data!.browser_hearing && recognises);
+    if (w.carillon?.on) w.carillon("join", { stand, host, hearing });
   };
 
   addEventListener("message", (e) => {

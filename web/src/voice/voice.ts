@@ -4,7 +4,7 @@ import { Aloud } from "./aloud";
 import { Refused, type Api, type Session } from "./api";
 import { Captions } from "./captions";
 import { Hearing } from "./hearing";
-import { answer, open } from "./window";
+import { open } from "./window";
 import type { Customer, Host, Widget } from "./host";
 import { empty, reduce, unsent, type Change, type Failure, type Model } from "./model";
 import { fill, textsFor, type Texts } from "./texts";
@@ -112,14 +112,11 @@ export class Voice {
 
   /** elsewhere opens the page in a window of its own, where the browser can do more. */
   elsewhere(): void {
-    const child = open(this.widget.widget_id);
-    if (!child) return;
-    answer(
-      child,
-      () => ({ widget: this.widget, customer: this.customer }),
-      (name, p) => this.onHost(name, p),
-    );
-    this.host.tell("close");
+    const opened = open(this.widget.widget_id, {
+      facts: () => ({ widget: this.widget, customer: this.customer }),
+      tool: (name, parameters) => this.onHost(name, parameters),
+    });
+    if (opened) this.host.tell("close");
   }
 
   /** again leads back to the start. */
