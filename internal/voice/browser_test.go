@@ -139,6 +139,29 @@ func TestWordsBelongToOneTurn(t *testing.T) {
 	})
 }
 
+func TestWordsStayWithTheirTurnIfThePersonGoesOn(t *testing.T) {
+	byBrowser(t, true, func(r *rig) {
+		r.frames(1, time.Second)
+		r.recognized(0, "the first part", false)
+		r.wait(640 * time.Millisecond)    // a final text is awaited
+		r.frames(1, 200*time.Millisecond) // meanwhile
+		r.wait(300 * time.Millisecond)
+		r.recognized(1, "and the second", true)
+		r.wait(time.Second)
+		r.heard(t, "the first part", "and the second")
+	})
+}
+
+func TestMutingEndsTheTurn(t *testing.T) {
+	byBrowser(t, true, func(r *rig) {
+		r.frames(1, time.Second)
+		r.recognized(0, "when are you open", false)
+		r.session.Browser(voice.BrowserOff, "")
+		synctest.Wait()
+		r.heard(t, "when are you open")
+	})
+}
+
 func TestOurOwnWordsAreNotThePersons(t *testing.T) {
 	answer := func(r *rig, said string) {
 		r.session.Type("a", "when are you open")
