@@ -223,7 +223,7 @@ describe("a talk", () => {
     await v.frame.getByRole("button", { name: "Hang up" }).click();
     await v.frame.getByRole("heading", { name: "The conversation has ended" }).waitFor();
     const id = await v.frame.locator("code").textContent();
-    await v.frame.getByText("4 of 5").locator("..").click();
+    await v.frame.getByText("4 out of 5").locator("..").click();
     await v.frame.getByLabel("What could be better?").fill("A little faster");
     await accessible(v.frame, "the end");
     await shot(v.p, "voice-ended");
