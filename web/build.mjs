@@ -42,13 +42,13 @@ const widget = (name) => ({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: { ...output, outDir: join(dist, name), assetsDir: name + "-assets" },
 });
-const script = (entry, name) => ({
+const script = (entry, name, format = "iife") => ({
   ...common,
   root: here,
   build: {
     ...output,
     outDir: join(dist, "embed"),
-    lib: { entry: join(here, "src/embed", entry), formats: ["iife"], name: "carillon", fileName: () => name },
+    lib: { entry: join(here, "src/embed", entry), formats: [format], name: "carillon", fileName: () => name },
   },
 });
 
@@ -102,6 +102,7 @@ if (process.argv.includes("--dev")) {
     await build(widget(name));
     await build(script(name + ".ts", name + ".js"));
   }
+  await build(script("ears.ts", "ears.js", "es"));
   await build(docs);
   await compress(dist);
 }

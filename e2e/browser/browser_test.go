@@ -104,6 +104,7 @@ func TestWidgetsAreSmall(t *testing.T) {
 	need.That(t, web.Embedded().Built(), "the pages are not built: run make web")
 	for pattern, most := range map[string]int64{
 		"embed/chat.js.gz": 2 << 10, "chat/chat-assets/*.gz": 25 << 10, "embed/voice.js.gz": 2 << 10, "voice/voice-assets/*.gz": 35 << 10,
+		"embed/ears.js.gz": 2 << 10,
 	} {
 		files, err := filepath.Glob("../../web/dist/" + pattern)
 		if err != nil || len(files) == 0 {

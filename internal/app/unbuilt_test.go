@@ -33,8 +33,8 @@ func TestSetUpWarnsOfWhatIsNotBuilt(t *testing.T) {
 			"a.yaml:3:14: the agent Bob of engine elevenlabs talks in voice widgets alone: in chats the engine builtin responds",
 		},
 		`agents: [{name: Bob, voice: {}}]`: {
-			"a.yaml:3:14: the agent Bob understands no speech, for its transcriber is none: visitors of voice widgets type, and it " +
-				"answers aloud",
+			"a.yaml:3:14: the agent Bob has no transcriber: it understands visitors of voice widgets whose browser recognizes " +
+				"speech; the others type, and it answers aloud",
 		},
 		`agents: [{name: Bob, voice: {transcriber: vosk, transcriber_service: {base_url: "wss://vosk.test"}}}]`: nil,
 		`webhooks: [{url: "https://acme.test/T0/hunter2?key=hunter2"}]`:                                         nil,

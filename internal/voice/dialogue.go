@@ -63,4 +63,6 @@ type Saying struct {
 	Early    bool         // said before the response to the person's previous words was played
 	Quiet    bool         // gets no response
 	Asks     string       // the agent's result that this asks for; "" for none
+
+	late *lateWords // nil unless the words may be corrected soon
 }

@@ -31,7 +31,11 @@ func (l *hearer) listener(rate int, services Transcriber) *listener {
 
 // canHear reports whether the person's speech is transcribed.
 func (l *hearer) canHear() bool {
-	return l.person != nil && l.person.services != nil
+	if l.person == nil || l.person.services == nil {
+		return false
+	}
+	b := l.x.start.Browser
+	return b == nil || b.State() == BrowserOn
 }
 
 func (l *hearer) silence() time.Duration {
@@ -67,7 +71,7 @@ func (l *hearer) hear(pcm []int16) {
 	if l.mate != nil {
 		l.toMate(pcm)
 	}
-	if l.canHear() || !l.told {
+	if l.canHear() || !l.told && l.x.start.Browser == nil {
 		l.person.add(l.ctx, pcm, l.silence())
 	}
 }
@@ -79,7 +83,7 @@ func (l *hearer) began(u *utterance) {
 	if !l.canHear() {
 		l.person.close()
 		l.person.ears.talking = false
-		if l.told { // by an earlier word in the same sound
+		if l.told || l.x.start.Browser != nil { // by an earlier word in the same sound, or once the browser reports a failure
 			return
 		}
 		l.told = true
@@ -125,11 +129,15 @@ func (l *hearer) understood(u *utterance, t Transcript, err error) {
 		return
 	}
 	l.drop()
+	v := voiceOf(u)
+	v.HeardBy = t.HeardBy
 	if l.confirm != "" && t.Text != "" {
-		l.confirmed(t.Text, voiceOf(u))
+		l.confirmed(t.Text, v)
 		return
 	}
 	switch {
+	case t.Text == "" && !l.canHear(): // the browser has failed, and the person was informed
+		l.owed, l.unanswered = time.Time{}, u.early
 	case t.Text == "":
 		l.unanswered = u.early
 		l.notUnderstood(err)
@@ -138,7 +146,11 @@ func (l *hearer) understood(u *utterance, t Transcript, err error) {
 		l.owed, l.unanswered = time.Time{}, false
 		l.sayEphemeral(fmt.Sprintf(l.x.words.Confirm, t.Text))
 	default:
-		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: t.Text, Voice: voiceOf(u), Early: u.early})
+		in := Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: t.Text, Voice: v, Early: u.early}
+		if t.final != nil {
+			in.late = l.awaitFinal(t.final, in)
+		}
+		l.sayFor(in)
 	}
 }
 
@@ -255,7 +267,13 @@ func (l *hearer) sayFor(in Saying) {
 	l.dropAnswer()
 	l.store(func(ctx context.Context) error {
 		t, err := l.dialogue().Say(ctx, l.x.start.CompanyID, l.x.start.ConversationID, in)
-		l.later(func(l *loop) { l.stored(t, err) })
+		l.later(func(l *loop) {
+			if w := in.late; w != nil && t != nil {
+				w.seq = t.Seq
+				l.correct(w)
+			}
+			l.stored(t, err)
+		})
 		return err
 	})
 }

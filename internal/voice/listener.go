@@ -24,6 +24,7 @@ type listener struct {
 	before   []int16 // the last preRoll of sound
 	current  *utterance
 	counted  int
+	page     *pageSpeech // detected by the page; nil if the person's sound arrives here
 	// Callbacks on the session's goroutine:
 	onScore func(score float32)
 	onBegan func(u *utterance)
@@ -40,6 +41,7 @@ type utterance struct {
 	ended  time.Time
 	took   time.Duration // duration of the transcription
 	early  bool          // began before the response to the person's previous words was played
+	until  time.Duration // position of its end in the person's sound
 	pcm    chan []int16
 	cancel context.CancelFunc
 }
@@ -93,28 +95,35 @@ func (l *listener) begin(ctx context.Context, chunk []int16) {
 	ctx, cancel := context.WithCancel(ctx)
 	u := &utterance{spoken: l.ears.spoken, pcm: make(chan []int16, maxPending), cancel: cancel}
 	l.current = u
+	from := l.ears.at - l.length(len(l.before)+len(chunk))
 	l.give(l.before)
 	l.before = nil
 	l.give(chunk)
 	if l.services != nil {
-		go l.transcribe(ctx, u, l.hearing())
+		h := l.hearing()
+		h.From, h.utterance = from, u
+		go l.transcribe(ctx, u, h)
 	}
 	l.onBegan(u)
 }
 
 // give adds sound to the current utterance. If the transcriber is too slow, the sound is dropped.
 func (l *listener) give(pcm []int16) {
-	l.current.length += time.Duration(len(pcm)) * time.Second / time.Duration(l.rate)
+	l.current.length += l.length(len(pcm))
 	select {
 	case l.current.pcm <- pcm:
 	default:
 	}
 }
 
+func (l *listener) length(samples int) time.Duration {
+	return time.Duration(samples) * time.Second / time.Duration(l.rate)
+}
+
 func (l *listener) end() {
 	u := l.current
 	l.current = nil
-	u.ended, u.detect = time.Now(), l.ears.silence
+	u.ended, u.detect, u.until = time.Now(), l.ears.silence, l.ears.at
 	close(u.pcm)
 	l.onOver(u)
 }
@@ -156,10 +165,70 @@ func (l *listener) result(ctx context.Context, u *utterance, h Hearing) (Transcr
 	return r.Result(ctx)
 }
 
+// pageSpeech is speech that the person's page detected, because their microphone cannot be shared with it.
+type pageSpeech struct {
+	since time.Time
+	quiet time.Time     // end of the speech so far; zero while the person speaks
+	at    time.Duration // position of since in the person's sound
+}
+
+// mark handles the begin or the end of speech that the page detected.
+func (l *listener) mark(ctx context.Context, speech bool, at time.Duration, now time.Time) {
+	p := l.page
+	switch {
+	case l.current == nil && speech:
+		l.ears.at = max(l.ears.at, at)
+		l.page = &pageSpeech{since: now, at: l.ears.at}
+		l.begin(ctx, nil)
+	case l.current == nil || p == nil:
+	case speech:
+		p.quiet = time.Time{}
+	case p.quiet.IsZero():
+		p.quiet = now
+	}
+}
+
+// marked advances an utterance that the page detected, and returns the time until more is due.
+func (l *listener) marked(now time.Time, silence time.Duration) time.Duration {
+	if l == nil || l.page == nil || l.current == nil {
+		return never
+	}
+	u, p := l.current, l.page
+	length := now.Sub(p.since)
+	l.ears.at = p.at + length
+	if p.quiet.IsZero() && length < maxUtterance {
+		u.spoken, u.length = length, length
+		l.onGoes(u)
+		if !cuts(length) {
+			return cutAfter - length
+		}
+		return maxUtterance - length
+	}
+	l.ears.silence = 0
+	if !p.quiet.IsZero() {
+		l.ears.silence = now.Sub(p.quiet)
+	}
+	if !ends(l.ears.silence, silence, length) {
+		return silence - l.ears.silence
+	}
+	u.length, l.page = length, nil
+	l.end()
+	return never
+}
+
+// finish ends the current utterance, because no more of it arrives.
+func (l *listener) finish() {
+	if l.current == nil {
+		return
+	}
+	l.page, l.ears.talking = nil, false
+	l.end()
+}
+
 // close abandons the current utterance.
 func (l *listener) close() {
 	if u := l.current; u != nil {
-		l.current = nil
+		l.current, l.page = nil, nil
 		u.cancel()
 		close(u.pcm)
 	}

@@ -123,7 +123,11 @@ func newLoop(ctx context.Context, x *Session) *loop {
 	rate, lead := 16000, 300*time.Millisecond
 	if line := x.start.Line; line != nil {
 		rate, lead = line.Rate(), line.Lead()
-		l.person = l.listener(rate, nil)
+		var services Transcriber
+		if b := x.start.Browser; b != nil {
+			services = b
+		}
+		l.person = l.listener(rate, services)
 		l.person.onBegan, l.person.onGoes, l.person.onOver, l.person.onText = l.began, l.goes, l.endedUtterance, l.understood
 		l.person.onScore = func(score float32) { l.show(Event{Kind: Score, Value: score}) }
 	}
@@ -428,6 +432,7 @@ func (l *loop) advance(now time.Time) time.Duration {
 		due.at(l.endBy)
 		return due.after
 	}
+	due.in(l.person.marked(now, l.silence()))
 	l.entering(now, &due)
 	l.wait(now, &due)
 	l.idle(now, &due)

@@ -152,7 +152,8 @@ type dialogue struct {
 	left    bool
 	last    string
 	pending *voice.Pending
-	early   []string      // words said before the response to earlier ones was played, except for keys
+	early   []string // words said before the response to earlier ones was played, except for keys
+	voices  []*chats.Voice
 	stall   chan struct{} // no turns are stored until it is closed; nil means they are stored at once
 }
 
@@ -192,6 +193,7 @@ func (d *dialogue) Say(ctx context.Context, _, _ string, in voice.Saying) (*chat
 	if in.Quiet {
 		return d.add("kept", in.Text), nil
 	}
+	d.voices = append(d.voices, in.Voice)
 	if d.last = in.Text; in.Early {
 		d.early = append(d.early, in.Text)
 	}
@@ -273,6 +275,8 @@ type rig struct {
 	passed      int64 // events of the conversation
 	onShow      func()
 	silent      bool // nothing is said until the person says something
+	browser     *voice.Browser
+	at          time.Duration // sound of the person so far
 }
 
 func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
@@ -306,6 +310,7 @@ func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
 		var err error
 		r.session, err = r.sessions.Open(t.Context(), voice.Start{
 			CompanyID: company, ConversationID: talkID, Line: r.line, ClientTools: true, NoGreeting: r.silent, Stop: r.stop,
+			Browser: r.browser,
 			Show: func(e voice.Event) {
 				if r.onShow != nil {
 					r.onShow()
@@ -343,6 +348,7 @@ func (r *rig) frames(value int16, d time.Duration) {
 		}
 		select {
 		case r.line.in <- pcm:
+			r.at += frame
 			time.Sleep(frame)
 		case <-time.After(frame): // the session has ended
 		}

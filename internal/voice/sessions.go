@@ -93,7 +93,9 @@ type Start struct {
 	// StopsMarketing means that Stop only ends marketing, because the person has not proved to own the number.
 	StopsMarketing bool
 
-	Voice *agent.Voice // replaces the agent's; nil means the agent's
+	// Browser transcribes instead of the agent's transcriber; nil means that the person's browser does not.
+	Browser *Browser
+	Voice   *agent.Voice // replaces the agent's; nil means the agent's
 	// Transfer ends the session with TransferWanted if the person asks for that; nil means calls are not transferred.
 	Transfer *agent.Transfer
 	Resume   string // said instead of the greeting by an agent that continues a conversation

@@ -130,6 +130,9 @@ func (l *talker) sound(now time.Time) {
 		}
 		r.samples += len(pcm)
 		l.writeLine(l.ducking(pcm))
+		if b := l.x.start.Browser; b != nil {
+			b.speaks(p.text, now, now.Add(l.mouth.left(now)))
+		}
 	}
 }
 
@@ -261,6 +264,9 @@ func (l *talker) speakTurn(v *chats.TurnView) {
 func (l *talker) cut(now time.Time) {
 	r := l.response
 	unheard := l.mouth.stop(now)
+	if b := l.x.start.Browser; b != nil {
+		b.silenced(now)
+	}
 	if r == nil || len(unheard) == 0 {
 		return
 	}

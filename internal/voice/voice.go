@@ -55,6 +55,9 @@ type Hearing struct {
 	Rate      int
 	Expect    []string          // offered choices; the person may say other words too
 	Partial   func(text string) // receives the words understood so far; may be nil; called from any goroutine
+	From      time.Duration     // position of the first sample in the person's sound
+
+	utterance *utterance // its times are known once it has ended
 }
 
 // Recognizer transcribes one utterance.
@@ -70,7 +73,10 @@ type Recognizer interface {
 // Transcript is the result of transcribing an utterance.
 type Transcript struct {
 	Text    string
-	Confirm bool // uncertain: the person must confirm it before it is used
+	Confirm bool   // uncertain: the person must confirm it before it is used
+	HeardBy string // chats.Voice.HeardBy
+
+	final <-chan string // receives a corrected text soon afterwards, if there is one; nil if there cannot be one
 }
 
 // Detector detects speech in sound.

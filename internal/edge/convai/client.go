@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"carillon/internal/voice"
 )
 
 const (
@@ -34,6 +37,11 @@ type Client struct {
 	Score func(turn int64, score string)
 	// ToAgent is called when a teammate gives the conversation back to the agent.
 	ToAgent func()
+	// The recognizer in the client's browser. Without these callbacks its messages are refused.
+	Hypothesis func(h voice.Hypothesis)
+	Browser    func(state voice.BrowserState, reason string)
+	// Detected is called when the page detects the begin or the end of speech, at a position in the person's sound.
+	Detected func(speech bool, at time.Duration)
 	// End is called when the person hangs up.
 	End func()
 }
@@ -49,6 +57,8 @@ type incoming struct {
 	ToolID   string          `json:"tool_call_id"`
 	Result   json.RawMessage `json:"result"`
 	Failed   bool            `json:"is_error"`
+
+	raw []byte // the whole message
 }
 
 // refusal is the error for a message that is not accepted. A fatal one ends the connection.
@@ -66,7 +76,7 @@ func tooLong(what string) error { return &refusal{kind: typeValue, text: what + 
 
 // parse reads a message. An unknown type is not an error.
 func parse(text []byte) (*incoming, error) {
-	var m incoming
+	m := incoming{raw: text}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return nil, invalid("The message is no JSON object of the protocol")
 	}
@@ -136,6 +146,8 @@ func (c *Conn) dispatch(m *incoming, to *Client) error {
 		call(to.End)
 	case "to_agent":
 		call(to.ToAgent)
+	case "user_speech", "user_hearing", "user_vad":
+		return c.dispatchHeard(m, to)
 	case "user_message", "multimodal_message", "contextual_update", "feedback", "client_tool_result":
 		if !c.pace.allow() {
 			return &refusal{kind: typeInvalid, text: "Too many messages", fatal: true}

@@ -66,7 +66,11 @@ type Conn struct {
 	opened     time.Time
 	pings      pings
 	pace       pace
-	received   time.Duration // total sound received from the client; used only by the reader
+
+	// Used only by the reader:
+	heard    pace          // of the recognizer in the browser
+	received time.Duration // total sound received from the client
+	soundAt  time.Time     // the last sound was received
 
 	mu     sync.Mutex
 	writer writer
@@ -118,7 +122,7 @@ func Accept(w http.ResponseWriter, r *http.Request, o Options) (*Conn, error) {
 	c := &Conn{
 		o: o, ws: ws, out: newOutbox(), done: make(chan struct{}), closing: httpio.Closing(r.Context()),
 		written: make(chan struct{}), opened: time.Now(),
-		pings: newPings(), pace: newPace(),
+		pings: newPings(), pace: newPace(burst, perSecond), heard: newPace(heardBurst, heardPerSecond),
 	}
 	c.line = newLine(c)
 	c.finish = sync.OnceFunc(func() { close(c.done) })
@@ -158,9 +162,10 @@ func (c *Conn) Initiation(ctx context.Context) (*Initiation, error) {
 	}
 }
 
-// Begin sends the first message. Nothing else may be sent before it.
-func (c *Conn) Begin(conversationID string) {
-	c.send(metadata(conversationID))
+// Begin sends the first message. Nothing else may be sent before it. by names the recognizer of the person's speech (HearingBrowser …), for
+// a client whose initiation offers its browser; empty for others.
+func (c *Conn) Begin(conversationID, by string) {
+	c.send(metadata(conversationID, by))
 }
 
 // Show sends an event. It never blocks.
@@ -351,6 +356,7 @@ func (c *Conn) receive(text []byte, client *Client) error {
 	if c.received > soundBurst+soundFactor*time.Since(c.opened) {
 		return invalid("Too much sound")
 	}
+	c.soundAt = time.Now()
 	c.line.receive(pcm)
 	return nil
 }

@@ -36,6 +36,7 @@ type talk struct {
 	o      convai.Options
 	run    func(ctx context.Context, c *convai.Conn, i *convai.Initiation) error
 	client convai.Client
+	by     string // who recognizes speech
 	served chan error
 }
 
@@ -59,7 +60,7 @@ func (x *talk) handle(w http.ResponseWriter, r *http.Request) error {
 		x.served <- err
 		return nil
 	}
-	c.Begin("conversation-1")
+	c.Begin("conversation-1", x.by)
 	err = c.Serve(r.Context(), func(ctx context.Context) error { return x.run(ctx, c, i) }, x.client)
 	x.served <- err
 	return err

@@ -25,7 +25,7 @@ func FuzzClient(f *testing.F) {
 		if len(text) > maxMessage {
 			return
 		}
-		c := &Conn{out: newOutbox(), done: make(chan struct{}), pings: newPings(), pace: newPace()}
+		c := &Conn{out: newOutbox(), done: make(chan struct{}), pings: newPings(), pace: newPace(burst, perSecond)}
 		c.line = newLine(c)
 		bounded := func(what, s string, most int) {
 			if utf8.RuneCountInString(s) > most {

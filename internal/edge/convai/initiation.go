@@ -20,6 +20,13 @@ const (
 	OverrideTextOnly     = "text_only"
 )
 
+// Recognizers of a person's speech.
+const (
+	HearingBrowser = "browser"
+	HearingServer  = "server"
+	HearingNone    = "none"
+)
+
 // Initiation is the client's request at the start of a conversation.
 type Initiation struct {
 	Language     string // BCP 47; empty for the conversation's language
@@ -31,6 +38,14 @@ type Initiation struct {
 	Variables    map[string]string // dynamic_variables
 	UserID       string            // the person's id, as claimed by the page
 	Source       string            // the client's name and version
+	Hearing      *Hearing          // the recognizer in the client's browser; nil for none
+}
+
+// Hearing describes the recognizer in a client's browser.
+type Hearing struct {
+	Local    bool   // on the device
+	Language string // BCP 47
+	Track    bool   // it gets the page's own microphone, without the echo of our words
 }
 
 const (
@@ -71,9 +86,34 @@ type initiationMessage struct {
 	Variables map[string]json.RawMessage `json:"dynamic_variables"`
 	UserID    string                     `json:"user_id"`
 	Source    struct {
-		Source  string `json:"source"`
-		Version string `json:"version"`
+		Source  string       `json:"source"`
+		Version string       `json:"version"`
+		Hearing *hearingInfo `json:"hearing"`
 	} `json:"source_info"`
+}
+
+// hearingInfo is the offer of a client to recognize speech in its browser.
+type hearingInfo struct {
+	By    string `json:"by"`
+	Local bool   `json:"local"`
+	Lang  string `json:"lang"`
+	Track bool   `json:"track"`
+}
+
+// hearing reads the offer.
+func (x *Initiation) hearing(o *hearingInfo) error {
+	if o == nil {
+		return nil
+	}
+	if o.By != HearingBrowser {
+		return &refusal{kind: typeValue, text: "source_info.hearing.by must be browser", fatal: true}
+	}
+	tag, err := language.Parse(clip(o.Lang, maxID))
+	if err != nil {
+		return &refusal{kind: typeValue, text: "source_info.hearing.lang must be a tag such as es or pt-BR", fatal: true}
+	}
+	x.Hearing = &Hearing{Local: o.Local, Language: tag.String(), Track: o.Track}
+	return nil
 }
 
 // parseInitiation reads a client's first message, which may override the allowed settings. Its errors are refusals.
@@ -90,6 +130,9 @@ func parseInitiation(text []byte, allowed []string) (*Initiation, error) {
 		return nil, overrun("user_id")
 	}
 	x.UserID = m.UserID
+	if err := x.hearing(m.Source.Hearing); err != nil {
+		return nil, err
+	}
 	return x, x.variables(m.Variables)
 }
 

@@ -31,6 +31,7 @@ type line struct {
 
 	mu     sync.Mutex
 	unread []int16
+	missed int // samples that were dropped
 	ended  bool
 	played time.Time // when the client will have played everything written
 }
@@ -48,10 +49,18 @@ func (l *line) receive(pcm []int16) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if over := len(l.unread) + len(pcm) - max(maxUnread, len(pcm)); over > 0 {
+		l.missed += min(over, len(l.unread))
 		l.unread = l.unread[over:]
 	}
 	l.unread = append(l.unread, pcm...)
 	l.signal()
+}
+
+// dropped returns the length of the sound that Read does not return.
+func (l *line) dropped() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Duration(l.missed) * time.Second / Rate
 }
 
 // end makes Read return io.EOF, because the person has left.

@@ -18,10 +18,12 @@ func newMessage(kind, member string, value object) message {
 }
 
 // metadata returns the first message to a client.
-func metadata(conversationID string) message {
-	return newMessage("conversation_initiation_metadata", "conversation_initiation_metadata_event", object{
-		"conversation_id": conversationID, "agent_output_audio_format": Format, "user_input_audio_format": Format,
-	})
+func metadata(conversationID, by string) message {
+	e := object{"conversation_id": conversationID, "agent_output_audio_format": Format, "user_input_audio_format": Format}
+	if by != "" {
+		e["hearing"] = by
+	}
+	return newMessage("conversation_initiation_metadata", "conversation_initiation_metadata_event", e)
 }
 
 // Codes and types of error messages, as ElevenLabs names them.

@@ -13,22 +13,27 @@ const (
 	burst     = 60 // burst of text messages
 	perSecond = 4  // sustained rate
 
+	// The rates of a recognizer in the browser. The burst allows for a stall of five seconds.
+	heardBurst     = 25
+	heardPerSecond = 5
+
 	soundBurst  = 10 * time.Second // burst of sound
 	soundFactor = 2                // sustained rate, as a multiple of real time; above 1 because clocks differ
 )
 
 // pace is a token bucket for client messages that cost something, except sound, which is limited by duration.
 type pace struct {
-	tokens float64
-	at     time.Time
+	burst, perSecond float64
+	tokens           float64
+	at               time.Time
 }
 
-func newPace() pace { return pace{tokens: burst, at: time.Now()} }
+func newPace(burst, perSecond float64) pace { return pace{burst, perSecond, burst, time.Now()} }
 
 // allow reports whether one more message is within the limits. Only the reader calls it.
 func (p *pace) allow() bool {
 	now := time.Now()
-	p.tokens = min(burst, p.tokens+perSecond*now.Sub(p.at).Seconds())
+	p.tokens = min(p.burst, p.tokens+p.perSecond*now.Sub(p.at).Seconds())
 	p.at = now
 	if p.tokens < 1 {
 		return false

@@ -9,7 +9,7 @@ import (
 func TestMessagesComeInABurstAndThenAtTheirPace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPace()
+		p := newPace(burst, perSecond)
 		allowed := func() (n int) {
 			for p.allow() {
 				n++

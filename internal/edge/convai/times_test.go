@@ -81,7 +81,7 @@ func inFakeTime(t *testing.T, run func(ctx context.Context, c *Conn) error, test
 			}
 			defer c.Close()
 			if _, err = c.Initiation(r.Context()); err == nil {
-				c.Begin("c")
+				c.Begin("c", "")
 				err = c.Serve(r.Context(), func(ctx context.Context) error { return run(ctx, c) }, Client{})
 			}
 			s.result <- err

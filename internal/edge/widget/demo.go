@@ -95,7 +95,7 @@ func demoTexts() []demoText {
 			Tours: "Our tours",
 			Talk:  "Voice assistant",
 			Aloud: "The voice assistant, also in the chat's header, answers aloud and shows captions. You can always type to it, and " +
-				"talk to it where it understands speech. A teammate can take over by voice.",
+				"talk to it in browsers that turn speech into text, such as Chrome. A teammate can take over by voice.",
 			Lead: "Small boats, local skippers and a departure every hour. Two hours later you know the harbor better than most " +
 				"people who live here.",
 			All: demoTours([3][3]string{
@@ -117,7 +117,8 @@ func demoTexts() []demoText {
 			Tours: "Nuestras excursiones",
 			Talk:  "Asistente de voz",
 			Aloud: "El asistente de voz, que también se abre desde la cabecera del chat, responde en voz alta y muestra subtítulos. " +
-				"Siempre se le puede escribir, y hablar donde entiende la voz. Alguien del equipo puede continuar por voz.",
+				"Siempre se le puede escribir, y hablar en navegadores que convierten la voz en texto, como Chrome. Alguien del " +
+				"equipo puede continuar por voz.",
 			Lead: "Barcos pequeños, patrones de aquí y una salida cada hora. Dos horas después conocerá el puerto mejor que " +
 				"muchos de sus vecinos.",
 			All: demoTours([3][3]string{
@@ -138,7 +139,8 @@ func demoTexts() []demoText {
 			Tours: "Nossos passeios",
 			Talk:  "Assistente de voz",
 			Aloud: "O assistente de voz, que também se abre no topo do chat, responde em voz alta e mostra legendas. Sempre é possível " +
-				"digitar, e falar quando ele entende a fala. Uma pessoa da equipe pode continuar por voz.",
+				"digitar, e falar em navegadores que transformam a fala em texto, como o Chrome. Uma pessoa da equipe pode " +
+				"continuar por voz.",
 			Lead: "Barcos pequenos, tripulação local e uma saída a cada hora. Duas horas depois, você conhece o porto melhor do " +
 				"que muita gente que mora aqui.",
 			All: demoTours([3][3]string{

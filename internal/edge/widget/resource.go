@@ -45,6 +45,9 @@ type Widget struct {
 	IdentitySecret string `json:"identity_secret,omitempty" secret:"true"`
 
 	// For voice widgets.
+
+	Hearing string `json:"hearing,omitempty" enum:"auto,browser"` // see HearingAuto; empty means auto
+
 	TextInput  *bool    `json:"text_input,omitempty"` // visitors may also type; nil means true
 	Transcript *bool    `json:"transcript,omitempty"` // the page shows the transcript; nil means true
 	Terms      string   `json:"terms,omitempty"`      // terms that visitors accept before they speak
@@ -59,6 +62,12 @@ type Appearance struct {
 	Title        string `json:"title,omitempty"`
 	Logo         string `json:"logo,omitempty"` // digest of a logo of the company
 }
+
+// Values of Widget.Hearing: the permitted recognizers of visitors' speech if the agent has no transcriber.
+const (
+	HearingAuto    = "auto"    // only browsers that recognize it on the device
+	HearingBrowser = "browser" // also by the service of the browser's maker, if the visitor agrees
+)
 
 const (
 	maxOrigins        = 100
@@ -136,6 +145,9 @@ func (w *Widget) Validate() error {
 		c.That(validOrigin(o), resource.Index("allowed_origins", i), "Must hold origins such as https://www.example.com")
 	}
 	c.That(utf8.RuneCountInString(w.Terms) <= maxTerms, "terms", "Must have at most 2,000 characters")
+	if w.Hearing != "" {
+		c.Choice("hearing", &w.Hearing, HearingAuto, HearingBrowser)
+	}
 	if w.Overrides != nil { // an empty list allows nothing
 		c.Words(
 			"overrides", &w.Overrides, convai.OverrideLanguage, convai.OverrideFirstMessage, convai.OverrideVoice,

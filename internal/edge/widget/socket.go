@@ -43,14 +43,13 @@ func (d spoken) socket(w http.ResponseWriter, r *http.Request) error {
 }
 
 // hold runs the conversation of a socket until it ends.
-func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted, client string) error {
+func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted, network string) error {
 	i, err := conn.Initiation(ctx)
 	if err != nil {
 		return err
 	}
-	conn.Begin(x.address.ConversationID)
 	start := voice.Start{
-		CompanyID: x.address.CompanyID, ConversationID: x.address.ConversationID, Client: client, Line: conn.Line(), Show: conn.Show,
+		CompanyID: x.address.CompanyID, ConversationID: x.address.ConversationID, Client: network, Line: conn.Line(), Show: conn.Show,
 		Greeting: i.FirstMessage, NoGreeting: i.NoGreeting, Language: i.Language, Variables: i.Variables, ClientTools: true,
 	}
 	if i.TextOnly {
@@ -61,6 +60,11 @@ func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted, client
 		conn.Refuse(err)
 		return err
 	}
+	by := d.hearing(x.widget.Widget, a, i)
+	if by == convai.HearingBrowser {
+		start.Browser = voice.NewBrowser(i.Hearing.Track)
+	}
+	conn.Begin(x.address.ConversationID, by)
 	if start.Greeting == "" && !start.NoGreeting {
 		start.Greeting = d.greeting(ctx, x, a, canonical(i.Language, x.conversation.Language))
 	}
@@ -73,15 +77,36 @@ func (d spoken) hold(ctx context.Context, conn *convai.Conn, x *admitted, client
 	held, stop := context.WithCancel(ctx)
 	defer stop()
 	go d.watch(held, conn, x)
-	err = conn.Serve(ctx, s.Run, convai.Client{
+	client := convai.Client{
 		Type: s.Type, Remark: s.Remark, Active: s.Active, ToolResult: s.ToolResult, End: s.End,
 		Score: func(turn int64, score string) { d.score(ctx, x, turn, score) },
-	})
+	}
+	if start.Browser != nil {
+		client.Hypothesis, client.Browser, client.Detected = s.Hypothesis, s.Browser, s.Detected
+	}
+	err = conn.Serve(ctx, s.Run, client)
 	var e *carillon.Error
 	if err != nil && !errors.As(err, &e) && !errors.Is(err, context.Canceled) {
 		httpio.Logger(ctx, d.log).ErrorContext(ctx, "hold a talk", "conversation", x.address.ConversationID, "error", err)
 	}
 	return err
+}
+
+// hearing returns who recognizes the person's speech; "" for a client that does not offer its browser.
+func (d spoken) hearing(w *Widget, a *agent.Agent, i *convai.Initiation) string {
+	if i.Hearing == nil {
+		return ""
+	}
+	_, server := d.speaks(a)
+	switch {
+	case i.TextOnly:
+		return convai.HearingNone
+	case server:
+		return convai.HearingServer
+	case i.Hearing.Local || w.Hearing == HearingBrowser:
+		return convai.HearingBrowser
+	}
+	return convai.HearingNone
 }
 
 // watch ends a conversation whose company, widget or access key is no longer valid.

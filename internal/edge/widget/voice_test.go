@@ -125,9 +125,17 @@ func (x *site) voices(base string) *site {
 func (x *site) address(query string, header ...string) *Signed {
 	x.t.Helper()
 	status, text := x.send("GET", voicePath+"/signed-url?access_key="+widgetKey+"&"+query, "", "", header...)
+	if status != 200 {
+		x.t.Fatal(status, text)
+	}
+	return readSigned(x.t, text)
+}
+
+func readSigned(t *testing.T, text string) *Signed {
+	t.Helper()
 	var s Signed
-	if err := json.Unmarshal([]byte(text), &s); err != nil || status != 200 {
-		x.t.Fatal(status, text, err)
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		t.Fatal(text, err)
 	}
 	return &s
 }
@@ -318,12 +326,12 @@ func TestTheConfigurationOfAVoiceWidget(t *testing.T) {
 			`","name":"Voice","colors":{"primary":"#2f5bd7","on_primary":"#ffffff","background":"#ffffff","text":"#1d1c1a"},` +
 			`"position":"bottom-right","animation":"","language":"es-MX","languages":["en","es","pt"],"agent":{"name":"Ann"},` +
 			`"welcome":"Hola.","texts":{},"text_input":true,"transcript":true,` +
-			`"terms":"We record this.","speech":true,"hearing":false,"talk_to_person":true}`,
+			`"terms":"We record this.","speech":true,"hearing":false,"browser_hearing":"device","talk_to_person":true}`,
 		"id_widget=" + voice2ID: `{"widget_id":"` + voice2ID +
 			`","name":"Second","colors":{"primary":"#ffee00","on_primary":"#15130f","background":"#ffffff","text":"#1d1c1a"},` +
 			`"position":"top-left","animation":"wave","language":"en","languages":["en"],"agent":{"name":"Ann"},"welcome":"",` +
 			`"texts":{},"text_input":false,"transcript":false,` +
-			`"speech":true,"hearing":false,"talk_to_person":false}`,
+			`"speech":true,"hearing":false,"browser_hearing":"device","talk_to_person":false}`,
 	} {
 		status, body := x.send("GET", voicePath+"?access_key="+widgetKey+"&"+query, "", "")
 		if status != 200 || body != want {

@@ -14,24 +14,26 @@ import (
 
 // VoiceData is the configuration of a voice widget for its page.
 type VoiceData struct {
-	WidgetID     string            `json:"widget_id"`
-	Name         string            `json:"name"`
-	Colors       Colors            `json:"colors"`
-	Position     string            `json:"position"`
-	Animation    string            `json:"animation"`
-	Language     string            `json:"language"`
-	Languages    []string          `json:"languages"`
-	Agent        AgentData         `json:"agent"`
-	Welcome      string            `json:"welcome"`
-	Texts        map[string]string `json:"texts"`
-	TextInput    bool              `json:"text_input"`
-	Transcript   bool              `json:"transcript"`
-	Terms        string            `json:"terms,omitempty"`
-	Speech       bool              `json:"speech"`  // an agent or teammate speaks
-	Hearing      bool              `json:"hearing"` // visitors' speech is understood
-	TalkToPerson bool              `json:"talk_to_person"`
-	Logo         string            `json:"logo,omitempty"`     // address
-	Launcher     *Launcher         `json:"launcher,omitempty"` // for the embed script
+	WidgetID   string            `json:"widget_id"`
+	Name       string            `json:"name"`
+	Colors     Colors            `json:"colors"`
+	Position   string            `json:"position"`
+	Animation  string            `json:"animation"`
+	Language   string            `json:"language"`
+	Languages  []string          `json:"languages"`
+	Agent      AgentData         `json:"agent"`
+	Welcome    string            `json:"welcome"`
+	Texts      map[string]string `json:"texts"`
+	TextInput  bool              `json:"text_input"`
+	Transcript bool              `json:"transcript"`
+	Terms      string            `json:"terms,omitempty"`
+	Speech     bool              `json:"speech"`  // an agent or teammate speaks
+	Hearing    bool              `json:"hearing"` // visitors' speech is understood here
+	// BrowserHearing names the permitted recognizers of a browser, if Hearing is false.
+	BrowserHearing string    `json:"browser_hearing,omitempty" enum:"device,service"`
+	TalkToPerson   bool      `json:"talk_to_person"`
+	Logo           string    `json:"logo,omitempty"`     // address
+	Launcher       *Launcher `json:"launcher,omitempty"` // for the embed script
 }
 
 // Colors are the colors of a voice widget, as #rrggbb.
@@ -69,8 +71,18 @@ func (d spoken) voiceData(ctx context.Context, w *companyWidget, lang string) (*
 	if a != nil {
 		x.Agent.Name = a.Name
 	}
-	x.Speech, x.Hearing = d.speaks(a)
+	if x.Speech, x.Hearing = d.speaks(a); !x.Hearing {
+		x.BrowserHearing = w.browserHearing()
+	}
 	return x, nil
+}
+
+// browserHearing returns how a browser may understand speech: on the device, or also by the service of its maker.
+func (w *Widget) browserHearing() string {
+	if w.Hearing == HearingBrowser {
+		return "service"
+	}
+	return "device"
 }
 
 // agentOf returns the agent that answers in a widget, or nil.

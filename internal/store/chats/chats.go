@@ -251,6 +251,24 @@ type Voice struct {
 	FirstAudioMS int64  `json:"first_audio_ms,omitempty"` // response: from its first words to their first sound
 	Cut          bool   `json:"cut,omitempty"`            // response: interrupted by the person
 	Heard        string `json:"heard,omitempty"`          // interrupted response: the part that was heard
+	// HeardBy is the part that turned the contact's sound into text; empty for this program. Such a text is no better proof
+	// than a typed one.
+	HeardBy string `json:"heard_by,omitempty" enum:"browser"`
+	Final   string `json:"final,omitempty"` // the contact's words as recognized after the turn was answered
+}
+
+// Of returns the words of a turn with this text that count as said: of an interrupted response the part that was heard, of
+// recognized speech the final words. v may be nil.
+func (v *Voice) Of(text string) string {
+	switch {
+	case v == nil:
+		return text
+	case v.Cut:
+		return v.Heard + " …"
+	case v.Final != "":
+		return v.Final
+	}
+	return text
 }
 
 // File describes a file that is part of a turn.

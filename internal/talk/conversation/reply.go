@@ -469,10 +469,7 @@ func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Re
 		if t.Note || t.Kind == chats.KindEvent {
 			continue
 		}
-		text := t.Text
-		if v := t.Extra.Voice; v != nil && v.Cut { // only the part that was played counts as said
-			text = v.Heard + " …"
-		}
+		text := t.Extra.Voice.Of(t.Text)
 		if t.Extra.File != nil {
 			text = "[" + t.Extra.File.Name + "] " + text
 		}

@@ -278,7 +278,7 @@ func happened(m *review.Material, t *chats.Turn) {
 
 // lineOf returns a turn in the terms of reviews.
 func lineOf(t *chats.Turn) review.Line {
-	line := review.Line{Text: t.Text, Outcome: agent.Outcome(t.Extra.Outcome)}
+	line := review.Line{Text: t.Extra.Voice.Of(t.Text), Outcome: agent.Outcome(t.Extra.Outcome)}
 	switch t.Author {
 	case chats.Visitor:
 		line.By = review.Person
@@ -286,9 +286,6 @@ func lineOf(t *chats.Turn) review.Line {
 		line.By = review.Teammate
 	default:
 		line.By = review.Agent
-	}
-	if v := t.Extra.Voice; v != nil && v.Cut {
-		line.Text = v.Heard + " …"
 	}
 	if t.Extra.File != nil {
 		line.Text = "[" + t.Extra.File.Name + "] " + line.Text

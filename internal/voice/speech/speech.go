@@ -80,8 +80,8 @@ func Unbuilt(a *agent.Agent) string {
 	case a.Engine == "elevenlabs":
 		return "the agent " + a.Name + " of engine elevenlabs talks in voice widgets alone: in chats the engine builtin responds"
 	case a.Voice != nil && a.Voice.Transcriber == agent.DefaultTranscriber:
-		return "the agent " + a.Name + " understands no speech, for its transcriber is none: visitors of voice widgets type, and it " +
-			"answers aloud"
+		return "the agent " + a.Name + " has no transcriber: it understands visitors of voice widgets whose browser recognizes speech; " +
+			"the others type, and it answers aloud"
 	case a.Voice != nil && a.Voice.Transcriber == "pocketsphinx" && sphinx.New(nil).Available() != nil:
 		return "pocketsphinx, the transcriber of the agent " + a.Name +
 			", is not installed: visitors of voice widgets type, and it answers aloud"

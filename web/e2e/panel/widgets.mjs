@@ -127,7 +127,9 @@ describe("voice widgets", () => {
     await p.getByRole("textbox", { name: "Start talking" }).fill("Call us");
     await accessible(p, "the words of a voice widget");
     await p.getByRole("tab", { name: "Behavior" }).click();
-    await p.getByText("Speech recognition is off for this agent").waitFor();
+    await p.getByText("This agent recognizes no speech itself.").waitFor();
+    assert.equal(await p.getByRole("radio", { name: "The browser, on the device only" }).isChecked(), true);
+    await p.getByRole("radio", { name: "Also the service of the browser's maker" }).check({ force: true });
     await p.getByRole("textbox", { name: "Consent" }).fill("We keep what you say for a week.");
     await frame.getByText("We keep what you say for a week.").waitFor();
     await p.getByRole("checkbox", { name: "First words" }).check({ force: true });
@@ -143,8 +145,9 @@ describe("voice widgets", () => {
         await p.getByRole("checkbox", { name: "First words" }).isChecked(),
         await p.getByRole("checkbox", { name: "Voice and speed" }).isChecked(),
         await p.getByRole("switch", { name: "Show captions" }).isChecked(),
+        await p.getByRole("radio", { name: "Also the service of the browser's maker" }).isChecked(),
       ],
-      [true, false, false],
+      [true, false, false, true],
     );
 
     await p.getByRole("tab", { name: "Install" }).click();

@@ -223,7 +223,7 @@ describe("a talk", () => {
     await v.frame.getByRole("button", { name: "Hang up" }).click();
     await v.frame.getByRole("heading", { name: "The conversation has ended" }).waitFor();
     const id = await v.frame.locator("code").textContent();
-    await v.frame.getByText("4 of 5").locator("..").click();
+    await v.frame.getByText("4 out of 5").locator("..").click();
     await v.frame.getByLabel("What could be better?").fill("A little faster");
     await accessible(v.frame, "the end");
     await shot(v.p, "voice-ended");
@@ -281,7 +281,9 @@ describe("a talk", () => {
       agent: { name: "Deaf Marina", voice: { speaker: "espeak", transcriber: "none", speed: 1, silence_ms: 600 } },
     });
     const v = await talkOn(t, company, deaf.widget, { microphone: script });
-    await v.frame.getByText("Type or tap, and I'll answer aloud.").waitFor();
+    await v.frame
+      .getByText("This browser can't turn speech into text here. Type or tap, and I'll answer aloud.")
+      .waitFor();
     await shot(v.p, "voice-deaf");
     await v.frame.getByRole("button", { name: "Start", exact: true }).click();
     await v.state("Speaking");

@@ -1,4 +1,5 @@
 // The tag that a page embeds: <script async src="{widget_url}/embed/voice.js" widget="<id>" customer="<key>" language-lovi="es"></script>
+// With the attribute `hearing` the page itself recognises speech, where the browser can do that on the device (ears.ts).
 // A button in a closed shadow root; the iframe in which one talks is made when it is first opened. Loaded twice it stays one.
 //
 //   carillonVoice("open" | "close" | "toggle" | "hide" | "show"), carillonVoice("setUser", jwt),
@@ -32,8 +33,9 @@ import {
   const language = attribute("language-lovi") || document.documentElement.lang || navigator.language;
   const listeners: Listeners = {};
   const emit = (name: string, value?: unknown) => listeners[name]?.forEach((f) => f(value));
+  const hears = tag.getAttribute("hearing") !== null;
   const tools: Record<string, (parameters: unknown) => unknown> = {};
-  let data: { launcher: Launcher; hearing?: boolean; chat?: boolean } | undefined;
+  let data: { launcher: Launcher; hearing?: boolean; browser_hearing?: string; chat?: boolean } | undefined;
   let restyle: (css: string) => void;
   let talking = false;
   let customer: object | undefined;
@@ -83,7 +85,9 @@ import {
     post({ type: "get_widget", widgetData: data });
   };
   const join = () => {
-    if (w.carillon?.on) w.carillon("join", { stand, host, hearing: data!.hearing });
+    const recognises = "SpeechRecognition" in w || "webkitSpeechRecognition" in w;
+    const hearing = data!.hearing || (!!data!.browser_hearing && recognises);
+    if (w.carillon?.on) w.carillon("join", { stand, host, hearing });
   };
 
   addEventListener("message", (e) => {
@@ -101,6 +105,7 @@ import {
           language,
           identity,
           page: location.origin + location.pathname,
+          hears,
         },
       });
     if (type === "tool")
@@ -108,6 +113,8 @@ import {
         (result) => post({ type, id, result }),
         (failed) => post({ type, id, failed: "" + failed }),
       );
+    if (type === "ears" && hears)
+      import(/* @vite-ignore */ home + "/embed/ears.js").then((m) => m.ears(e.data, post)).catch(warn);
     if (type === "state") {
       talking = /ing/.test(state);
       mark();

@@ -13,12 +13,13 @@ export class Host<Widget, Customer> {
   /** Any other message. */
   onMessage: (m: Message) => void = () => {};
 
-  constructor(private readonly parent: Window | null = window.parent === window ? null : window.parent) {
+  constructor(private readonly parent: Window | null = window.parent === window ? ownOpener() : window.parent) {
+    if (!this.embedded && this.parent) this.origin = location.origin;
     window.addEventListener("message", (e) => this.receive(e));
   }
 
   get embedded(): boolean {
-    return this.parent !== null;
+    return window.parent !== window;
   }
 
   private receive(e: MessageEvent): void {
@@ -73,5 +74,15 @@ export class Host<Widget, Customer> {
   /** tell sends what the host may act on: close, unread, state, ready. */
   tell(type: string, more: Record<string, unknown> = {}): void {
     this.parent?.postMessage({ type, ...more }, this.origin && this.origin !== "null" ? this.origin : "*");
+  }
+}
+
+/** ownOpener is the frame that has opened this window. Pages of other sites do not hold a window: their policy cannot be asked for. */
+function ownOpener(): Window | null {
+  try {
+    const opener = window.opener as Window | null;
+    return opener?.location.origin === location.origin ? opener : null;
+  } catch {
+    return null;
   }
 }

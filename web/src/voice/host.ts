@@ -19,6 +19,8 @@ export interface Widget {
   /** Whether the installation can speak, and whether it understands speech. */
   speech?: boolean;
   hearing?: boolean;
+  /** How a browser may understand it instead: on the device, or also by the service of its maker. */
+  browser_hearing?: "device" | "service";
   talk_to_person?: boolean;
   /** The address of the logo. */
   logo?: string;
@@ -34,6 +36,8 @@ export interface Customer {
   language?: string;
   identity?: string;
   page?: string;
+  /** The page that holds this one may recognise speech for it. */
+  hears?: boolean;
 }
 
 export type Host = Hosted<Widget, Customer>;

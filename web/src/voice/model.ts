@@ -57,6 +57,8 @@ export interface Model {
   mic: Mic;
   blocked: boolean;
   sound: boolean;
+  /** Whether the visitor is asked to let the browser's maker recognise what they say. */
+  asking: boolean;
   /** Whether one began by speaking. */
   speaking: boolean;
   /** A sentence about what does not work, while it does not. */
@@ -81,6 +83,7 @@ export const empty: Model = {
   mic: { on: false, muted: false },
   blocked: false,
   sound: true,
+  asking: false,
   speaking: false,
   began: 0,
   seconds: 0,
@@ -105,6 +108,7 @@ export type Change =
   | { do: "moved"; state: string; position?: number }
   | { do: "teammate"; name?: string }
   | { do: "event"; text: string }
+  | { do: "asking"; asking: boolean }
   | { do: "mic"; mic: Mic }
   | { do: "blocked"; blocked: boolean }
   | { do: "sound"; on: boolean }
@@ -183,6 +187,8 @@ export function reduce(m: Model, c: Change): Model {
       };
     case "event":
       return add(m, { author: "system", text: c.text });
+    case "asking":
+      return { ...m, asking: c.asking };
     case "mic":
       return { ...m, mic: c.mic };
     case "blocked":

@@ -17,7 +17,10 @@ export function shownIn(widget: Widget): Voice {
       at: 0,
     });
     model = reduce(reduce(model, { do: "shown", id: 1, shown: 0, done: true }), { do: "state", state: "listening" });
-    model = reduce(model, { do: "mic", mic: { on: widget.hearing !== false, muted: false } });
+    model = reduce(model, {
+      do: "mic",
+      mic: { on: widget.hearing !== false || !!widget.browser_hearing, muted: false },
+    });
     if (widget.preview!.screen === "ended") model = reduce(model, { do: "ended", left: false, at: 74_000 });
   }
   return {
@@ -25,7 +28,9 @@ export function shownIn(widget: Widget): Voice {
     widget,
     language,
     texts: textsFor(language, widget.texts),
-    canListen: widget.hearing !== false,
+    canListen: widget.hearing !== false || !!widget.browser_hearing,
+    understands: widget.hearing !== false || !!widget.browser_hearing,
+    hearing: { plan: {} },
     subscribe: () => () => {},
   } as unknown as Voice;
 }

@@ -3,6 +3,8 @@ import { Talk, type Closing } from "../shared/voice/talk";
 import { Aloud } from "./aloud";
 import { Refused, type Api, type Session } from "./api";
 import { Captions } from "./captions";
+import { Hearing } from "./hearing";
+import { open } from "./window";
 import type { Customer, Host, Widget } from "./host";
 import { empty, reduce, unsent, type Change, type Failure, type Model } from "./model";
 import { fill, textsFor, type Texts } from "./texts";
@@ -13,6 +15,7 @@ export class Voice {
   model: Model = empty;
   talk?: Talk;
   texts: Texts;
+  readonly hearing: Hearing;
   private readonly listeners = new Set<() => void>();
   private readonly tools = new Map<string, { resolve: (value: unknown) => void; reject: (e: Error) => void }>();
   private captions = new Captions();
@@ -31,7 +34,15 @@ export class Voice {
     public language: string,
   ) {
     this.texts = textsFor(language, widget.texts);
+    this.hearing = new Hearing(
+      host,
+      () => this.widget.browser_hearing,
+      () => this.language,
+      () => this.listeners.forEach((l) => l()),
+    );
+    void this.hearing.look(!!customer.hears);
     host.onMessage = (m) => {
+      if (m.type === "ears") this.hearing.receive(m);
       if (m.type === "set_user") customer.identity = String(m.identity ?? ""); // of the next conversation
       const waiting = this.tools.get(String(m.id));
       if (m.type !== "tool" || !waiting) return;
@@ -74,13 +85,48 @@ export class Voice {
     this.listeners.forEach((l) => l());
   }
 
-  /** canListen says whether speech is of use: somebody or something understands it. */
-  get canListen(): boolean {
-    return this.widget.hearing !== false || this.model.teammate !== undefined;
+  /** understands says whether the installation or the browser understands speech. */
+  get understands(): boolean {
+    return this.widget.hearing !== false || !!this.hearing.plan.means;
   }
 
-  /** begin starts a talk, in the click that asked for it. */
-  begin(speaking: boolean): void {
+  /** canListen says whether speech is of use: somebody or something understands it. */
+  get canListen(): boolean {
+    return this.understands || this.model.teammate !== undefined;
+  }
+
+  /** speak begins a talk by speaking, once the visitor has agreed to what that takes. */
+  async speak(): Promise<void> {
+    if (this.hearing.fetching) await this.hearing.fetch();
+    if (this.hearing.plan.ask) this.change({ do: "asking", asking: true });
+    else this.begin(this.canListen, true);
+  }
+
+  /** agree is the visitor's answer to whether the browser's maker may recognise what they say. */
+  agree(yes: boolean): void {
+    this.hearing.agree(yes);
+    this.change({ do: "asking", asking: false });
+    if (this.model.screen === "start") this.begin(yes, true);
+    else if (yes) void this.microphone();
+  }
+
+  /** elsewhere opens the page in a window of its own, where the browser can do more. */
+  elsewhere(): void {
+    const opened = open(this.widget.widget_id, {
+      facts: () => ({ widget: this.widget, customer: this.customer }),
+      tool: (name, parameters) => this.onHost(name, parameters),
+    });
+    if (opened) this.host.tell("close");
+  }
+
+  /** again leads back to the start. */
+  again(): void {
+    this.hearing.forget();
+    this.change({ do: "again" });
+  }
+
+  /** begin starts a talk, in the click that asked for it. aloud: who does not speak is spoken to all the same. */
+  begin(speaking: boolean, aloud = false): void {
     this.api.token = "";
     this.captions = new Captions();
     this.aloud = this.widget.speech === false ? new Aloud(this.language) : undefined;
@@ -90,13 +136,21 @@ export class Voice {
     this.change({
       do: "begin",
       speaking: speaking && this.canListen,
-      sound: speaking || this.widget.hearing === false,
+      sound: speaking || aloud || !this.understands,
       at: Date.now(),
     });
     const talk = (this.talk = new Talk());
     this.follow(talk);
-    talk.connect((again) => this.address(talk, again), { mic: speaking && this.canListen });
+    talk.connect((again) => this.address(talk, again), {
+      mic: speaking && this.canListen,
+      ears: this.widget.hearing === false ? this.hearing.make(this.phrases) : undefined,
+    });
     if (!this.model.sound) talk.setSound(false);
+  }
+
+  /** phrases are words that the visitor is likely to say. */
+  private get phrases(): string[] {
+    return [this.widget.agent?.name ?? "", this.widget.name].filter(Boolean);
   }
 
   private async address(talk: Talk, again: boolean): Promise<string> {
@@ -143,6 +197,12 @@ export class Voice {
       if (t) this.change({ do: "event", text: fill(this.texts.joined, { name: t.name || this.texts.someone }) });
     });
     on("mic", (mic) => this.change({ do: "mic", mic }));
+    on("hearing", ({ by, state }) => {
+      if (state !== "failed" && !(by === "none" && this.widget.hearing === false)) return;
+      this.hearing.fail();
+      this.change({ do: "notice", text: this.texts.lostHearing });
+      if (!this.canListen) void talk.setMic(false);
+    });
     on("blocked", (blocked) => this.change({ do: "blocked", blocked }));
     on("problem", (p) => this.change({ do: "notice", text: p.message || this.texts.problem }));
     on("closed", (c) => this.closed(c));
@@ -237,6 +297,10 @@ export class Voice {
     if (!talk) return;
     if (talk.mic.on) {
       talk.mute(!talk.mic.muted);
+      return;
+    }
+    if (this.hearing.plan.ask && !this.model.teammate) {
+      this.change({ do: "asking", asking: true });
       return;
     }
     if (!this.model.sound) this.sound(true); // who speaks wants to hear

@@ -38,6 +38,7 @@ type Thing struct {
 	Voicemail      string            `json:"voicemail,omitempty"`
 	Welcome        string            `json:"welcome,omitempty"`
 	Agent          string            `json:"agent,omitempty"`
+	Hearing        string            `json:"hearing,omitempty"`
 	SecretText     string            `json:"secret,omitempty" secret:"true"`
 	Value          string            `json:"value,omitempty" secret:"true"`
 	Hosts          []string          `json:"hosts,omitempty"`

@@ -90,7 +90,7 @@ func (x Voice) hold(r *http.Request, by member.Member, id string, conn *convai.C
 	if _, err := conn.Initiation(r.Context()); err != nil {
 		return err
 	}
-	begin := sync.OnceFunc(func() { conn.Begin(id) }) // called once the visitor is connected; otherwise the first message is the error
+	begin := sync.OnceFunc(func() { conn.Begin(id, "") }) // called once the visitor is connected; otherwise the first message is the error
 	ctx, leave := context.WithCancel(r.Context())
 	defer leave()
 	var returned atomic.Pointer[error] // result of giving the conversation back to the agent

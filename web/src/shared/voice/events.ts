@@ -1,6 +1,7 @@
 // What a talk lets its page know, and what a page says of a talk.
 import type { Progress } from "./playout";
 import type { Initiation, Source } from "./protocol";
+import type { Ears, HearingState } from "./recogniser";
 import type { MicProblem } from "./sound";
 
 /** TalkState is one word for what goes on. */
@@ -40,6 +41,8 @@ export interface TalkEvents {
   teammate: { name: string } | undefined;
   tool: { name: string; failed: boolean };
   mic: Mic;
+  /** Who understands what is said, and how it goes in a browser that does. */
+  hearing: { by: "browser" | "server" | "none"; state?: HearingState; error?: string };
   /** Nothing is heard until hear is called in a click. */
   blocked: boolean;
   problem: { code: string; message: string };
@@ -51,6 +54,8 @@ export interface TalkOptions extends Initiation {
   protocol?: string;
   /** Whether to ask for the microphone at once. */
   mic: boolean;
+  /** Those that understand what is said, where the server does not. */
+  ears?: Ears;
   /** The other side speaks live: sound is kept close to real time. */
   live?: boolean;
 }

@@ -1,5 +1,7 @@
 // The messages of the conversation socket, as far as a page uses them.
 
+import type { Offer } from "./recogniser";
+
 export interface Source {
   title: string;
   url?: string;
@@ -13,6 +15,7 @@ export type ServerMessage =
         conversation_id: string;
         agent_output_audio_format?: string;
         user_input_audio_format?: string;
+        hearing?: "browser" | "server" | "none";
       };
     }
   | { type: "audio"; audio_event: { audio_base_64: string; event_id: number } }
@@ -67,6 +70,8 @@ export interface Initiation {
   /** No sound in either direction. */
   textOnly?: boolean;
   variables?: Record<string, string>;
+  /** The browser recognises what is said. */
+  hearing?: Offer;
 }
 
 export function initiation(o: Initiation): object {
@@ -81,7 +86,7 @@ export function initiation(o: Initiation): object {
       ...(o.textOnly && { conversation: { text_only: true } }),
     },
     ...(o.variables && { dynamic_variables: o.variables }),
-    source_info: { source: "carillon" },
+    source_info: { source: "carillon", ...(o.hearing && { hearing: { by: "browser", ...o.hearing } }) },
   };
 }
 

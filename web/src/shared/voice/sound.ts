@@ -15,6 +15,8 @@ export interface Device {
   onBlocked: (blocked: boolean) => void;
   /** The microphone went away by itself. */
   onLost: () => void;
+  /** The microphone, while it is open. */
+  readonly track?: MediaStreamTrack;
   open(): void;
   say(m: PlaybackMessage, transfer?: Transferable[]): void;
   listen(): Promise<MicProblem | undefined>;
@@ -115,6 +117,10 @@ export class Sound implements Device {
       }
     });
     return undefined;
+  }
+
+  get track(): MediaStreamTrack | undefined {
+    return this.input?.stream.getAudioTracks()[0];
   }
 
   /** silence gives the microphone back. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { samples, toBase64 } from "./protocol";
 import type { Progress } from "./playout";
+import type { Ears } from "./recogniser";
 import type { Device, MicProblem } from "./sound";
 import { Talk, type TalkEvents } from "./talk";
 
@@ -25,12 +26,12 @@ class Socket {
     this.closedWith = code ?? 1005;
     this.readyState = 3;
   }
-  open(conversation = "c1") {
+  open(conversation = "c1", hearing?: string) {
     this.readyState = 1;
     this.onopen?.();
     this.say({
       type: "conversation_initiation_metadata",
-      conversation_initiation_metadata_event: { conversation_id: conversation },
+      conversation_initiation_metadata_event: { conversation_id: conversation, hearing },
     });
   }
   say(m: object) {
@@ -104,6 +105,7 @@ function talk() {
     "teammate",
     "tool",
     "mic",
+    "hearing",
     "blocked",
     "problem",
     "closed",
@@ -355,5 +357,119 @@ describe("a talk", () => {
     t.hangUp();
     expect(sockets[0]!.sent.at(-1)).toEqual({ type: "hang_up" });
     expect([sockets[0]!.closedWith, device.did.at(-1), t.state]).toEqual([1000, "close", "ended"]);
+  });
+});
+
+describe("a talk whose browser understands speech", () => {
+  class Own implements Ears {
+    readonly offer = { local: true, lang: "en", track: true };
+    onHypothesis: Ears["onHypothesis"] = () => {};
+    onState: Ears["onState"] = () => {};
+    did: string[] = [];
+    start() {
+      this.did.push("start");
+    }
+    stop() {
+      this.did.push("stop");
+    }
+  }
+  const began = async (hearing: string) => {
+    const x = { ...talk(), ears: new Own() };
+    x.t.connect(async () => "ws://x", { mic: true, ears: x.ears });
+    await vi.advanceTimersByTimeAsync(0);
+    sockets[0]!.open("c1", hearing);
+    return x;
+  };
+  const passed = (n = 0) => sockets[n]!.sent.filter((m) => /^user_(speech|hearing)$/.test(String(m.type)));
+
+  it("offers it, and passes on what it understands, at the time of the sound", async () => {
+    const { device, ears, of } = await began("browser");
+    expect(sockets[0]!.sent[0]).toMatchObject({
+      source_info: { source: "carillon", hearing: { by: "browser", local: true, lang: "en", track: true } },
+    });
+    expect(ears.did.at(-1)).toBe("start");
+    ears.onState("on");
+    device.onPiece(new Int16Array(640).buffer, 0.4);
+    device.onPiece(new Int16Array(640).buffer, 0.4);
+    ears.onHypothesis({ utterance: 3, text: "hello", final: false, confidence: 0.5 });
+    sockets[0]!.bufferedAmount = 1 << 20; // the network takes nothing
+    ears.onHypothesis({ utterance: 3, text: "hello there", final: false });
+    ears.onHypothesis({ utterance: 3, text: "hello there", final: true });
+    ears.onState("failed", "network");
+    expect(passed()).toEqual([
+      { type: "user_hearing", state: "on" },
+      {
+        type: "user_speech",
+        user_speech_event: { utterance: 3, text: "hello", final: false, confidence: 0.5, at_ms: 80 },
+      },
+      { type: "user_speech", user_speech_event: { utterance: 3, text: "hello there", final: true, at_ms: 80 } },
+      { type: "user_hearing", state: "failed", error: "network" },
+    ]);
+    expect(of("hearing")).toEqual([
+      { by: "browser" },
+      { by: "browser", state: "on", error: undefined },
+      { by: "browser", state: "failed", error: "network" },
+    ]);
+  });
+
+  it("follows the microphone", async () => {
+    const { t, ears } = await began("browser");
+    ears.did = [];
+    t.mute(true);
+    t.mute(false);
+    await t.setMic(false);
+    t.hangUp();
+    expect(ears.did.slice(0, 3)).toEqual(["stop", "start", "stop"]);
+    expect(ears.did.slice(3)).not.toContain("start");
+  });
+
+  it("does not understand what the server does", async () => {
+    for (const by of ["server", "none"]) {
+      sockets = [];
+      const { ears } = await began(by);
+      expect(ears.did).not.toContain("start");
+    }
+  });
+
+  it("says again that it understands after a new connection, whose sound begins anew", async () => {
+    const { device, ears } = await began("browser");
+    ears.onState("on");
+    device.onPiece(new Int16Array(640).buffer, 0.4);
+    sockets[0]!.lose(1006);
+    ears.onHypothesis({ utterance: 0, text: "lost", final: true });
+    await vi.advanceTimersByTimeAsync(1000);
+    sockets[1]!.open("c1", "browser");
+    ears.onHypothesis({ utterance: 1, text: "there", final: true });
+    expect(passed(1)).toEqual([
+      { type: "user_hearing", state: "on" },
+      { type: "user_speech", user_speech_event: { utterance: 1, text: "there", final: true, at_ms: 0 } },
+    ]);
+  });
+
+  it("leaves the microphone to ears that cannot share it, and says itself when somebody speaks", async () => {
+    const x = { ...talk(), ears: Object.assign(new Own(), { alone: true }) };
+    x.t.connect("ws://x", { mic: true, ears: x.ears });
+    await vi.advanceTimersByTimeAsync(0);
+    sockets[0]!.open("c1", "browser");
+    expect(x.device.did).not.toContain("listen");
+    expect([x.t.mic.on, x.ears.did.at(-1)]).toEqual([true, "start"]);
+    await vi.advanceTimersByTimeAsync(250);
+    (x.ears as Ears).onSpeech!(true);
+    x.ears.onHypothesis({ utterance: 0, text: "hello", final: true });
+    (x.ears as Ears).onSpeech!(false);
+    expect(sockets[0]!.sent.slice(1)).toEqual([
+      { type: "user_vad", speech: true, at_ms: 250 },
+      { type: "user_speech", user_speech_event: { utterance: 0, text: "hello", final: true, at_ms: 250 } },
+      { type: "user_vad", speech: false, at_ms: 250 },
+    ]);
+    x.device.onProgress(progress({ playing: true })); // it would hear what is played
+    expect(x.ears.did.at(-1)).toBe("stop");
+    x.device.onProgress(progress({}));
+    await vi.advanceTimersByTimeAsync(300);
+    expect(x.ears.did.at(-1)).toBe("start");
+    sockets[0]!.say({ type: "external_agent_connected", external_agent_connected_event: { name: "Ana" } });
+    expect([x.ears.did.at(-1), x.device.did.includes("listen")]).toEqual(["stop", true]); // a teammate needs the sound
+    sockets[0]!.say({ type: "external_agent_disconnected" });
+    expect([x.ears.did.at(-1), x.device.did.includes("silence")]).toEqual(["start", true]);
   });
 });

@@ -3,6 +3,7 @@ import type { Closing, Mic, TalkEvents, TalkOptions, TalkState, Tool } from "./e
 import { Link, type Address, type Connect } from "./link";
 import type { Progress } from "./playout";
 import { initiation, samples, toBase64, type ServerMessage } from "./protocol";
+import type { Ears } from "./recogniser";
 import { Sound, type Device } from "./sound";
 
 export type { Closing, Mic, TalkEvents, TalkOptions, TalkState, Tool } from "./events";
@@ -37,6 +38,10 @@ export class Talk {
   private speechSince = 0;
   private ducked = false;
   private soundOff = false;
+  private hearing?: "browser" | "server" | "none"; // who understands what is said
+  private heard = false; // the browser does, at the moment
+  private captured = 0; // samples of the microphone, since the connection was opened
+  private opened = 0; // when that was
 
   constructor(
     private readonly device: Device = new Sound(),
@@ -71,10 +76,11 @@ export class Talk {
     this.options = options;
     if (!options.textOnly) this.device.open();
     if (options.live) this.device.say({ live: true });
+    if (options.ears) this.attend(options.ears);
     this.enter("connecting");
     if (options.mic) void this.setMic(true);
     const link = (this.link = new Link(this.connectTo, address, options.protocol ?? "convai"));
-    link.onOpen = () => link.send(initiation(this.options));
+    link.onOpen = () => link.send(initiation({ ...this.options, hearing: this.options.ears?.offer }));
     link.onMessage = (m, again) => this.receive(m, again);
     link.onLost = () => {
       this.calm();
@@ -82,6 +88,48 @@ export class Talk {
     };
     link.onEnd = (closing) => this.finish(closing);
     link.start();
+  }
+
+  /** attend has ears pass on what they understand. */
+  private attend(ears: Ears): void {
+    ears.onHypothesis = (h) => {
+      if (!this.talking || (this.link!.full && !h.final)) return;
+      this.link!.send({ type: "user_speech", user_speech_event: { ...h, at_ms: this.position } });
+    };
+    ears.onSpeech = (speech) => {
+      if (this.talking && ears.alone) this.link!.send({ type: "user_vad", speech, at_ms: this.position });
+    };
+    ears.onState = (state, error) => {
+      this.heard = state === "on";
+      this.link?.send({ type: "user_hearing", state, ...(error && { error }) });
+      this.emit("hearing", { by: "browser", state, error });
+    };
+  }
+
+  /** understand begins to, if the server leaves it to the browser. */
+  private understand(by?: "browser" | "server" | "none"): void {
+    this.hearing = by;
+    if (by) this.emit("hearing", { by });
+    if (by === "browser" && this.heard) this.link?.send({ type: "user_hearing", state: "on" }); // the connection is another
+    this.listen();
+  }
+
+  /** position is that of the newest sound, in milliseconds; where the ears have the microphone alone, the time. */
+  private get position(): number {
+    return this.alone ? Date.now() - this.opened : this.captured / 16;
+  }
+
+  /** alone says that the ears have the microphone alone. A teammate needs the sound itself. */
+  private get alone(): boolean {
+    return !!this.options.ears?.alone && (this.hearing ?? "browser") === "browser" && !this.teammate;
+  }
+
+  /** listen has the ears follow the microphone. Those that hear what is played, for nothing takes it away, wait for its end. */
+  private listen(): void {
+    const ears = this.options.ears;
+    const echoes = ears?.alone && (this.teammate || this.state === "speaking");
+    if (this.hearing === "browser" && this.mic.on && !this.mic.muted && !echoes) ears?.start(this.device.track);
+    else ears?.stop();
   }
 
   /** calm forgets what only holds while the connection does. */
@@ -104,8 +152,11 @@ export class Talk {
         this.conversation = m.conversation_initiation_metadata_event.conversation_id;
         this.flushed = -1;
         this.response = { id: -1, text: "" };
+        this.captured = 0;
+        this.opened = Date.now();
         this.turnState(true);
         this.emit("ready", { conversation: this.conversation, again });
+        this.understand(m.conversation_initiation_metadata_event.hearing);
         break;
       case "audio": {
         const { audio_base_64, event_id } = m.audio_event;
@@ -186,6 +237,11 @@ export class Talk {
 
   private joined(teammate: { name: string } | undefined): void {
     this.teammate = teammate;
+    if (this.options.ears?.alone && this.mic.on) {
+      this.listen();
+      if (teammate) void this.setMic(true);
+      else this.device.silence();
+    }
     this.device.say({ live: !!teammate || !!this.options.live });
     this.settle();
     this.emit("teammate", teammate);
@@ -250,6 +306,7 @@ export class Talk {
 
   private piece(pcm: ArrayBuffer, level: number): void {
     this.level.input = level;
+    this.captured += pcm.byteLength / 2;
     // What the network does not take is lost: later it would be too late.
     if (this.talking && !this.link!.full) this.link!.send({ user_audio_chunk: toBase64(pcm) });
   }
@@ -276,6 +333,7 @@ export class Talk {
   private enter(state: TalkState): void {
     if (state === this.state) return;
     this.state = state;
+    if (this.options.ears?.alone) this.listen();
     this.emit("state", state);
   }
 
@@ -304,7 +362,7 @@ export class Talk {
       this.level.input = 0;
       return this.setMicState({ on: false, muted: false });
     }
-    const problem = await this.device.listen();
+    const problem = this.alone ? undefined : await this.device.listen();
     if (this.state === "ended") {
       this.device.silence();
       return this.mic;
@@ -321,6 +379,7 @@ export class Talk {
 
   private setMicState(mic: Mic): Mic {
     this.mic = mic;
+    this.listen();
     this.emit("mic", mic);
     return mic;
   }
@@ -362,6 +421,7 @@ export class Talk {
     this.playing = this.thinking = false;
     this.level = { input: 0, output: 0 };
     this.teammate = undefined;
+    this.hearing = undefined;
     this.enter("ended");
     this.setMicState({ on: false, muted: false });
     this.emit("closed", closing);

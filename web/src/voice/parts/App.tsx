@@ -9,7 +9,10 @@ import { Talking } from "./Talking";
 /** App is the whole page: one screen of it. */
 export function App({ voice, host }: { voice: Voice; host: Host }) {
   const [, redraw] = useReducer((n: number, _: void) => n + 1, 0);
-  useEffect(() => voice.subscribe(() => redraw()), [voice]);
+  useEffect(() => {
+    redraw(); // what has changed by now
+    return voice.subscribe(() => redraw());
+  }, [voice]);
   useEffect(() => {
     const keys = (e: KeyboardEvent) => {
       if (e.key === "Escape" && !e.defaultPrevented) host.tell("close");

@@ -9,7 +9,7 @@ import { Log } from "./Log";
 /** Ended asks how it was, and offers to talk again. */
 export function Ended({ voice, host }: { voice: Voice; host: Host }) {
   const { model: m, texts, widget } = voice;
-  const again = () => voice.change({ do: "again" });
+  const again = () => voice.again();
   return (
     <div class="page">
       <Head host={host} texts={texts} widget={widget} title={widget.agent?.name || widget.name || texts.agent} />
@@ -29,7 +29,7 @@ export function Ended({ voice, host }: { voice: Voice; host: Host }) {
       </main>
       <footer class="controls">
         <button class="primary large" onClick={again}>
-          <Icon name={widget.hearing === false ? "loud" : "mic"} />
+          <Icon name={!voice.understands ? "loud" : "mic"} />
           {texts.again}
         </button>
       </footer>

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Host } from "../host";
 import type { Voice } from "../voice";
+import { Consent } from "./Consent";
 import { Head } from "./Head";
 import { Icon } from "./Icon";
 import { Orb } from "./Orb";
@@ -13,7 +14,9 @@ export function Start({ voice, host }: { voice: Voice; host: Host }) {
   const [agreed, agree] = useState(false);
   const ready = !widget.terms || agreed;
   const languages = [...new Set([...(widget.languages ?? []), voice.language])];
-  const hears = widget.hearing !== false;
+  const { asking } = voice.model;
+  const hears = voice.understands;
+  const elsewhere = !hears && voice.hearing.plan.window;
   const note = hears ? (widget.speech === false ? texts.mute : "") : widget.speech === false ? texts.both : texts.deaf;
   return (
     <div class="page">
@@ -54,20 +57,53 @@ export function Start({ voice, host }: { voice: Voice; host: Host }) {
               </label>
             </section>
           )}
-          <button class="primary large" data-first disabled={!ready} onClick={() => voice.begin(hears)}>
-            <Icon name={hears ? "mic" : widget.speech === false ? "keys" : "loud"} />
-            {hears ? texts.talk : texts.start}
-          </button>
-          {hears && widget.text_input !== false && (
-            <button class="secondary" disabled={!ready} onClick={() => voice.begin(false)}>
-              <Icon name="keys" />
-              {texts.type}
-            </button>
+          {asking ? (
+            <Consent voice={voice} />
+          ) : (
+            <Begin voice={voice} ready={ready} hears={hears} elsewhere={elsewhere} />
           )}
-          {note && <p class="note">{note}</p>}
+          {note && !asking && <p class="note">{note}</p>}
         </div>
       </main>
     </div>
+  );
+}
+
+/** Begin offers the ways to begin. */
+function Begin(o: { voice: Voice; ready: boolean; hears: boolean; elsewhere?: boolean }) {
+  const { voice, ready, hears } = o;
+  const { widget, texts } = voice;
+  const [busy, setBusy] = useState(false); // the browser fetches what it needs
+  const begin = async () => {
+    setBusy(true);
+    await voice.speak();
+    setBusy(false);
+  };
+  return (
+    <>
+      <button
+        class="primary large"
+        data-first
+        disabled={!ready || busy}
+        aria-busy={busy}
+        onClick={() => (hears ? void begin() : voice.begin(false, true))}
+      >
+        <Icon name={hears ? "mic" : widget.speech === false ? "keys" : "loud"} />
+        {hears ? texts.talk : texts.start}
+      </button>
+      {hears && widget.text_input !== false && (
+        <button class="secondary" disabled={!ready} onClick={() => voice.begin(false)}>
+          <Icon name="keys" />
+          {texts.type}
+        </button>
+      )}
+      {o.elsewhere && (
+        <button class="secondary" disabled={!ready} onClick={() => voice.elsewhere()}>
+          <Icon name="mic" />
+          {texts.elsewhere}
+        </button>
+      )}
+    </>
   );
 }
 

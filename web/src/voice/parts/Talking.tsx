@@ -3,6 +3,7 @@ import type { Host } from "../host";
 import type { Model } from "../model";
 import { ahead, type Texts } from "../texts";
 import type { Voice } from "../voice";
+import { Consent } from "./Consent";
 import { Head } from "./Head";
 import { Icon } from "./Icon";
 import { Log } from "./Log";
@@ -111,7 +112,8 @@ function Status({ voice }: { voice: Voice }) {
           {problem}
         </p>
       )}
-      {widget.hearing === false && !m.teammate && m.lines.length < 2 && (
+      {m.asking && <Consent voice={voice} />}
+      {!voice.canListen && !m.notice && m.lines.length < 2 && (
         <p class="notice">{widget.speech === false ? texts.both : texts.deaf}</p>
       )}
     </div>

@@ -6,15 +6,21 @@ import { heardOf } from "./heard";
 import { texts } from "./texts";
 import "./spoken.css";
 
-/** Spoken is the text of a turn that was said aloud. Of one that the visitor spoke into, what was not heard is struck out. */
+/**
+ * Spoken is the text of a turn that was said aloud. Of one that the visitor spoke into, what was not heard is struck out; of one that
+ * the visitor's browser corrected afterwards, the corrected words.
+ */
 export function Spoken({ text, voice: v }: { text: string; voice: Aloud }) {
   const t = useTexts(texts);
-  const heard = v.cut ? heardOf(text, v.heard ?? "") : text;
+  const heard = v.cut ? heardOf(text, v.heard ?? "") : (v.final ?? text);
   return (
     <>
-      <IconVolume className="spoken-aloud" size={15} role="img" aria-label={t.aloud} />
+      <IconVolume className="spoken-aloud" size={15} role="img" aria-label={v.heard_by ? t.byBrowser : t.aloud}>
+        {v.heard_by && <title>{t.byBrowser}</title>}
+      </IconVolume>
       {heard}
       {v.cut && heard.length < text.length && <s className="spoken-unheard">{text.slice(heard.length)}</s>}
+      {v.final && <span className="spoken-cut">{fill(t.corrected, { text })}</span>}
       {v.cut && <span className="spoken-cut">{heard ? t.cut : t.cutAll}</span>}
     </>
   );

@@ -1,4 +1,4 @@
-import { Checkbox, Switch, Textarea } from "@mantine/core";
+import { Checkbox, Radio, Switch, Textarea } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useTexts } from "../../i18n";
 import type { Agent } from "../agents/types";
@@ -38,6 +38,18 @@ export function Aloud({ draft, agent }: { draft: Draft<Widget>; agent?: Agent })
           </p>
         </Note>
       )}
+      <Radio.Group
+        label={t.hearing}
+        description={t.hearingHelp}
+        value={w.hearing ?? "auto"}
+        onChange={(to) => set({ hearing: to as "auto" | "browser" })}
+        error={error("hearing")}
+      >
+        <div className="stack" style={{ gap: 10, marginTop: 6 }}>
+          <Radio value="auto" label={t.hearingAuto} description={t.hearingAutoHelp} />
+          <Radio value="browser" label={t.hearingBrowser} description={t.hearingBrowserHelp} />
+        </div>
+      </Radio.Group>
       <Switch
         label={t.textInput}
         description={t.textInputHelp}

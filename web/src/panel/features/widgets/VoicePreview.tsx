@@ -40,6 +40,7 @@ export function VoicePreview({ widget: w, language }: { widget: Widget; language
       terms: w.terms || undefined,
       speech: true,
       hearing: agent?.engine === "elevenlabs" || (agent?.voice?.transcriber ?? "none") !== "none",
+      browser_hearing: w.hearing === "browser" ? ("service" as const) : ("device" as const),
       talk_to_person: w.talk_to_person !== false,
       logo: logoOf(w),
       preview: { theme, screen },

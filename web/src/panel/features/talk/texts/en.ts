@@ -41,6 +41,8 @@ export const texts = {
   ring: "Ring for calls",
   key_voice: "Answer by voice",
   aloud: "Spoken",
+  byBrowser: "Said aloud, turned into text by the visitor's browser",
+  corrected: "corrected afterwards; the agent answered “{text}”",
   cut: "Interrupted here",
   cutAll: "Interrupted before it was heard",
   times: "Timing of this turn",

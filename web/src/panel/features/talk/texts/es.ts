@@ -42,6 +42,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   ring: "Avisar con sonido",
   key_voice: "Responder por voz",
   aloud: "Hablado",
+  byBrowser: "Dicho en voz alta, convertido en texto por el navegador del visitante",
+  corrected: "corregido después; el agente respondió a «{text}»",
   cut: "Interrumpido aquí",
   cutAll: "Interrumpido antes de oírse",
   times: "Tiempos de este turno",

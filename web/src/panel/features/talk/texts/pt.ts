@@ -42,6 +42,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   ring: "Avisar com som",
   key_voice: "Responder por voz",
   aloud: "Falado",
+  byBrowser: "Dito em voz alta, transformado em texto pelo navegador do visitante",
+  corrected: "corrigido depois; o agente respondeu a “{text}”",
   cut: "Interrompido aqui",
   cutAll: "Interrompido antes de ser ouvido",
   times: "Tempos deste turno",

@@ -140,7 +140,15 @@ export const voiceTexts = {
   pulse: "Pulse",
   agentNeeded: "Without an agent, no one answers visitors by voice.",
   elsewhere: "This agent speaks through ElevenLabs. Audio goes there, and teammates can't take over.",
-  deaf: "Speech recognition is off for this agent. Visitors type or tap, and it answers aloud.",
+  deaf: "This agent recognizes no speech itself. It hears visitors whose browser turns speech into text; others type or tap. It answers aloud.",
+  hearing: "Who turns speech into text",
+  hearingHelp: "Used if the agent recognizes no speech itself.",
+  hearingAuto: "The browser, on the device only",
+  hearingAutoHelp:
+    "The sound of a visitor's voice goes to this installation, for teammates and interruptions, and to no one else. Works in Chrome and Firefox on a computer, in a separate window or if your page's tag allows it.",
+  hearingBrowser: "Also the service of the browser's maker",
+  hearingBrowserHelp:
+    "If the device can't, Chrome sends the visitor's voice to Google, Safari to Apple, Edge to Microsoft. Visitors are asked first, and can type instead.",
   change: "Edit the agent's voice",
   textInput: "Allow typing",
   textInputHelp: "In addition to talking, and for visitors without a microphone.",
@@ -168,5 +176,6 @@ export const voiceTexts = {
   try: "Test on an empty page",
   tryHelp: "Opens an empty page with this snippet.",
   tryKey: "Create a key first. The page needs one.",
-  languageHelp: "The attribute language-lovi sets the language; without it, the browser's is used.",
+  languageHelp:
+    "The attribute language-lovi sets the language; without it, the browser's is used. With the attribute hearing, the page itself turns speech into text, where the browser can do that on the device.",
 };

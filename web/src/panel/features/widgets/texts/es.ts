@@ -144,7 +144,15 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   agentNeeded: "Sin un agente, nadie responde por voz a los visitantes.",
   elsewhere:
     "Este agente habla a través de ElevenLabs. El audio pasa por allí y el equipo no puede tomar la conversación.",
-  deaf: "Este agente tiene desactivado el reconocimiento de voz. Los visitantes escriben o tocan, y él responde en voz alta.",
+  deaf: "Este agente no tiene reconocimiento de voz propio. Oye a los visitantes cuyo navegador convierte la voz en texto; los demás escriben o tocan. Él responde en voz alta.",
+  hearing: "Quién convierte la voz en texto",
+  hearingHelp: "Se usa si el agente no tiene reconocimiento de voz propio.",
+  hearingAuto: "El navegador, solo en el dispositivo",
+  hearingAutoHelp:
+    "El sonido de la voz del visitante llega a esta instalación, para el equipo y las interrupciones, y a nadie más. Funciona en Chrome y Firefox en un ordenador, en una ventana propia o si la etiqueta de su página lo permite.",
+  hearingBrowser: "También el servicio del fabricante del navegador",
+  hearingBrowserHelp:
+    "Si el dispositivo no puede, Chrome envía la voz del visitante a Google, Safari a Apple y Edge a Microsoft. Antes se pregunta al visitante, que también puede escribir.",
   change: "Editar la voz del agente",
   textInput: "Permitir escribir",
   textInputHelp: "Además de hablar, y para los visitantes sin micrófono.",
@@ -172,5 +180,6 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   try: "Probar en una página vacía",
   tryHelp: "Abre una página vacía con este fragmento.",
   tryKey: "Cree primero una clave. La página la necesita.",
-  languageHelp: "El atributo language-lovi fija el idioma; sin él, se usa el del navegador.",
+  languageHelp:
+    "El atributo language-lovi fija el idioma; sin él, se usa el del navegador. Con el atributo hearing, la propia página convierte la voz en texto, si el navegador puede hacerlo en el dispositivo.",
 };

@@ -142,7 +142,15 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   pulse: "Pulsação",
   agentNeeded: "Sem um agente, ninguém responde aos visitantes por voz.",
   elsewhere: "Este agente fala pela ElevenLabs. O áudio passa por lá e a equipe não pode assumir.",
-  deaf: "Este agente está com o reconhecimento de fala desativado. Os visitantes digitam ou tocam, e ele responde em voz alta.",
+  deaf: "Este agente não tem reconhecimento de fala próprio. Ele ouve os visitantes cujo navegador transforma a fala em texto; os outros digitam ou tocam. Ele responde em voz alta.",
+  hearing: "Quem transforma a fala em texto",
+  hearingHelp: "Usado se o agente não tem reconhecimento de fala próprio.",
+  hearingAuto: "O navegador, somente no dispositivo",
+  hearingAutoHelp:
+    "O som da voz do visitante chega a esta instalação, para a equipe e as interrupções, e a mais ninguém. Funciona no Chrome e no Firefox em um computador, em uma janela própria ou se a tag da sua página permitir.",
+  hearingBrowser: "Também o serviço do fabricante do navegador",
+  hearingBrowserHelp:
+    "Se o dispositivo não consegue, o Chrome envia a voz do visitante ao Google, o Safari à Apple e o Edge à Microsoft. O visitante é perguntado antes e pode digitar.",
   change: "Editar a voz do agente",
   textInput: "Permitir digitar",
   textInputHelp: "Além de falar, e para visitantes sem microfone.",
@@ -170,5 +178,6 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   try: "Testar em uma página vazia",
   tryHelp: "Abre uma página vazia com este trecho.",
   tryKey: "Crie primeiro uma chave. A página precisa dela.",
-  languageHelp: "O atributo language-lovi define o idioma; sem ele, é usado o do navegador.",
+  languageHelp:
+    "O atributo language-lovi define o idioma; sem ele, é usado o do navegador. Com o atributo hearing, a própria página transforma a fala em texto, se o navegador consegue fazer isso no dispositivo.",
 };
