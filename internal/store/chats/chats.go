@@ -251,6 +251,7 @@ type Voice struct {
 	FirstAudioMS int64  `json:"first_audio_ms,omitempty"` // response: from its first words to their first sound
 	Cut          bool   `json:"cut,omitempty"`            // response: interrupted by the person
 	Heard        string `json:"heard,omitempty"`          // interrupted response: the part that was heard
+	Continues    bool   `json:"continues,omitempty"`      // the previous turn, which was taken for complete, goes on
 }
 
 // File describes a file that is part of a turn.
