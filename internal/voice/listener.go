@@ -47,6 +47,7 @@ type utterance struct {
 	sound     chan sound
 	cancel    context.CancelFunc
 	pause     *pause // the current one, once it is long enough for an early transcript
+	paused    int    // early transcripts so far
 }
 
 // sound is a piece of an utterance: samples, or a pause.
@@ -166,6 +167,9 @@ func (l *listener) result(ctx context.Context, u *utterance, h Hearing) (Transcr
 			err = r.Write(x.pcm)
 		}
 	}
+	if last != nil {
+		defer last.cancel()
+	}
 	if err != nil {
 		return Transcript{}, err
 	}
@@ -181,6 +185,7 @@ func (l *listener) result(ctx context.Context, u *utterance, h Hearing) (Transcr
 func (l *listener) close() {
 	if u := l.current; u != nil {
 		l.current = nil
+		u.resumed()
 		u.cancel()
 		close(u.sound)
 	}

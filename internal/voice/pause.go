@@ -11,6 +11,9 @@ import (
 // earlyTimeout is the silence after which a turn ends although its early transcript has not arrived.
 const earlyTimeout = time.Second
 
+// maxEarly is the maximum number of early transcripts of a turn.
+const maxEarly = 8
+
 // joinWithin is the time after a turn in which the person goes on with it, unless our response is heard.
 const joinWithin = 1500 * time.Millisecond
 
@@ -39,7 +42,8 @@ func (l *listener) pauses(ctx context.Context, before time.Duration) {
 		if l.onPause != nil {
 			l.onPause(u, before)
 		}
-	case silence >= earlyAfter && u.pause == nil && l.services != nil && l.onEarly != nil:
+	case silence >= earlyAfter && u.pause == nil && l.services != nil && l.onEarly != nil && u.paused < maxEarly:
+		u.paused++
 		p := &pause{}
 		p.ctx, p.cancel = context.WithCancel(ctx)
 		select {
