@@ -9,6 +9,15 @@ import (
 	"carillon/internal/voice"
 )
 
+// Bounds of a transcription outside of a conversation.
+const (
+	pieceEnds   = 400 * time.Millisecond // silence after a piece of speech
+	maxPiece    = 20 * time.Second
+	minPiece    = 150 * time.Millisecond
+	piecesWait  = 4
+	pieceResult = 5 * time.Second
+)
+
 // scribe transcribes what a machine says, piece by piece.
 type scribe struct {
 	transcriber voice.Transcriber // nil: nothing is transcribed

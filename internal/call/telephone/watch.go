@@ -3,7 +3,6 @@ package telephone
 import (
 	"context"
 	"sync"
-	"time"
 
 	"carillon/internal/call/callee"
 	"carillon/internal/voice"
@@ -63,12 +62,3 @@ func (w *watched) machine() *callee.Tracker {
 	}
 	return w.tracker
 }
-
-// Bounds of a transcription outside of a conversation.
-const (
-	pieceEnds   = 400 * time.Millisecond // silence after a piece of speech
-	maxPiece    = 20 * time.Second
-	minPiece    = 150 * time.Millisecond
-	piecesWait  = 4
-	pieceResult = 5 * time.Second
-)
