@@ -12,7 +12,7 @@ import (
 )
 
 // The end of a turn. A person who pauses has finished or hesitates; the words up to the pause and the open question show
-// which is likelier. docs/adr/0042 has the figures.
+// which is likelier. bench/turns.md has the figures.
 const (
 	needShort    = 300 * time.Millisecond  // an answer to yes or no, a choice, a complete number
 	needSentence = 600 * time.Millisecond  // words that look complete

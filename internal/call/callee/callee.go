@@ -7,7 +7,7 @@
 //	         └─▶ menu
 //
 // In doubt the callee is a person, so unknown is treated as one. Words decide if there are any. Without them, a
-// long greeting without pauses, or a greeting and a beep, is a voicemail. docs/adr/0042 has the figures.
+// long greeting without pauses, or a greeting and a beep, is a voicemail. bench/turns.md has the figures.
 package callee
 
 import (
