@@ -16,8 +16,14 @@ func TestAQuestionKnowsTheDigitsOfItsAnswer(t *testing.T) {
 
 func TestAQuestionKnowsWhatItExpects(t *testing.T) {
 	for _, c := range [][3]string{
-		{"email", "text", "email"}, {"contact_mail", "text", "email"}, {"first_name", "text", "name"}, {"fecha", "text", "date"},
-		{"day", "date", "date"}, {"adults", "number", ""}, {"reason", "text", ""}, {"name", "choice", ""},
+		{"email", "text", "email"},
+		{"contact_mail", "text", "email"},
+		{"first_name", "text", "name"},
+		{"fecha", "text", "date"},
+		{"day", "date", "date"},
+		{"adults", "number", ""},
+		{"reason", "text", ""},
+		{"name", "choice", ""},
 	} {
 		if got := AnswerKind(c[0], c[1]); got != c[2] {
 			t.Errorf("%s %s: %q", c[0], c[1], got)
