@@ -4,6 +4,7 @@ package agent
 
 import (
 	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"carillon/internal/base/resource"
@@ -20,7 +21,11 @@ type Agent struct {
 	Tools     []string `json:"tools"`
 	Record    bool     `json:"record"`              // record calls and voice conversations, which is announced first
 	Voicemail string   `json:"voicemail,omitempty"` // said to an answering machine; empty means hang up
-	Result    []Result `json:"result"`
+	// Purpose says in a few words why the agent calls, such as "your booking", for assistants that screen calls.
+	Purpose string `json:"purpose,omitempty"`
+	// MenuKeys are pressed in the menu of a company that the agent calls; w waits a second. Empty means hang up.
+	MenuKeys string   `json:"menu_keys,omitempty"`
+	Result   []Result `json:"result"`
 	// Goal says in one sentence when a conversation is a success. Reviews judge whether it was reached. Empty means no goal.
 	Goal string `json:"goal,omitempty"`
 	// GoalResult names the result that decides in reviews by rules: the value false means that the goal was not reached.
@@ -52,6 +57,8 @@ type Result struct {
 
 const (
 	maxResults   = 50
+	maxPurpose   = 100
+	maxMenuKeys  = 20
 	maxChoices   = 100
 	maxKnowledge = 100
 	maxPersona   = 4000 // characters
@@ -109,6 +116,10 @@ func (a *Agent) Validate() error {
 	c.Choice("engine", &a.Engine, "builtin", "openai", "elevenlabs")
 	c.Text("greeting", a.Greeting)
 	c.Text("voicemail", a.Voicemail)
+	c.That(utf8.RuneCountInString(a.Purpose) <= maxPurpose && !strings.ContainsAny(a.Purpose, "\r\n"), "purpose",
+		"Must be at most 100 characters in one line")
+	c.That(len(a.MenuKeys) <= maxMenuKeys && strings.Trim(a.MenuKeys, "0123456789*#w") == "", "menu_keys",
+		"Must be at most 20 keys: digits, *, # and w")
 	a.Knowledge = resource.List(a.Knowledge)
 	c.That(len(a.Knowledge) <= maxKnowledge, "knowledge", "Must have at most 100 entries")
 	for i, name := range a.Knowledge {

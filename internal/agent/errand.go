@@ -47,7 +47,7 @@ func proceed(ctx context.Context, r *Request, t *ServerTool, arguments map[strin
 		}
 		c := &Call{
 			ID: t.ID, Tool: t.Name, Arguments: arguments, Parameter: p.Name, Question: p.question(r), Choices: p.offers(r),
-			Number: p.Type == "number" || p.Type == "integer",
+			Number: p.Type == "number" || p.Type == "integer", Digits: p.digits(), Accept: AnswerKind(p.Name, p.Type),
 		}
 		return emit(c.ask(""))
 	}

@@ -45,6 +45,8 @@ type Call struct {
 	Question  string         `json:"question"`
 	Choices   []string       `json:"choices,omitempty"`
 	Number    bool           `json:"number,omitempty"`   // the answer is a number
+	Digits    int            `json:"digits,omitempty"`   // of the answer; 0 if unknown
+	Accept    string         `json:"accept,omitempty"`   // kind of the answer (AnswerKind)
 	Attempts  int            `json:"attempts,omitempty"` // answers that could not be read
 	Started   bool           `json:"started,omitempty"`  // it was confirmed, and may have reached the server
 	Changes   bool           `json:"changes,omitempty"`  // the tool changes something

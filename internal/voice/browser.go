@@ -2,6 +2,7 @@ package voice
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -251,6 +252,19 @@ func (r *browserRecognizer) tentative() func() {
 	}
 	r.shown = text
 	return func() { r.h.Partial(text) }
+}
+
+var errNothingYet = errors.New("the browser has recognized nothing yet")
+
+// Early implements Early. The words so far only decide how long a pause may last.
+func (r *browserRecognizer) Early(context.Context) (Transcript, error) {
+	r.b.mu.Lock()
+	defer r.b.mu.Unlock()
+	text := textOf(r.pieces())
+	if text == "" {
+		return Transcript{}, errNothingYet
+	}
+	return Transcript{Text: text, Partial: true}, nil
 }
 
 // Result implements Recognizer. It waits for a final hypothesis about the last words; if there is none in time, the

@@ -48,8 +48,10 @@ type Talk struct {
 type Pending struct {
 	Question string // empty if there is no question
 	Choices  []string
-	Number   bool // the question asks for a number, which can be entered by keys
-	Busy     bool // the flow waits for something other than the person, and continues without them
+	Number   bool   // the question asks for a number, which can be entered by keys
+	Digits   int    // of the number; 0 if unknown
+	Accept   string // type of the answer, such as email, date or name; may be empty
+	Busy     bool   // the flow waits for something other than the person, and continues without them
 }
 
 // Saying is the content of a turn.

@@ -38,10 +38,6 @@ func (l *hearer) canHear() bool {
 	return b == nil || b.State() == BrowserOn
 }
 
-func (l *hearer) silence() time.Duration {
-	return silenceFor(time.Duration(l.x.voice.SilenceMS)*time.Millisecond, len(l.offered()) > 0)
-}
-
 // offered returns the choices that the person has now.
 func (l *hearer) offered() []string {
 	if l.confirm != "" {
@@ -72,7 +68,7 @@ func (l *hearer) hear(pcm []int16) {
 		l.toMate(pcm)
 	}
 	if l.canHear() || !l.told && l.x.start.Browser == nil {
-		l.person.add(l.ctx, pcm, l.silence())
+		l.person.add(l.ctx, pcm, l.silence(l.person))
 	}
 }
 
@@ -80,6 +76,8 @@ func (l *hearer) hear(pcm []int16) {
 func (l *hearer) began(u *utterance) {
 	l.idleSince = time.Now()
 	u.early = l.awaits(l.idleSince)
+	u.continues = u.early && !l.spoke.IsZero() && l.idleSince.Sub(l.spoke) <= joinWithin
+	l.asks()
 	if !l.canHear() {
 		l.person.close()
 		l.person.ears.talking = false
@@ -176,6 +174,7 @@ func (l *talker) unheard() time.Duration {
 func voiceOf(u *utterance) *chats.Voice {
 	return &chats.Voice{
 		LengthMS: u.length.Milliseconds(), DetectMS: max(u.detect.Milliseconds(), 1), TranscribeMS: max(u.took.Milliseconds(), 1),
+		Continues: u.continues,
 	}
 }
 
@@ -243,7 +242,10 @@ func (l *hearer) sayFor(in Saying) {
 		l.transfer(in)
 		return
 	}
-	l.repeats, l.confirm, l.entry = 0, "", nil
+	l.repeats, l.confirm, l.entry, l.spoke = 0, "", nil, time.Time{}
+	if in.Voice != nil {
+		l.spoke = time.Now()
+	}
 	if l.person.speaks() { // the words being spoken are for a question that is now answered
 		l.person.current.early = true
 	}

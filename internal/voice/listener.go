@@ -31,6 +31,8 @@ type listener struct {
 	onGoes  func(u *utterance)
 	onOver  func(u *utterance)
 	onText  func(u *utterance, t Transcript, err error)
+	onEarly func(u *utterance, text string)     // words up to a pause; without it turns are not transcribed early
+	onPause func(u *utterance, d time.Duration) // a pause after which the person went on; may be nil
 }
 
 // utterance is an uninterrupted stretch of a person's speech.
@@ -42,8 +44,18 @@ type utterance struct {
 	took   time.Duration // duration of the transcription
 	early  bool          // began before the response to the person's previous words was played
 	until  time.Duration // position of its end in the person's sound
-	pcm    chan []int16
-	cancel context.CancelFunc
+	// continues means that the previous turn was taken for complete too early.
+	continues bool
+	sound     chan sound
+	cancel    context.CancelFunc
+	pause     *pause // the current one, once it is long enough for an early transcript
+	paused    int    // early transcripts so far
+}
+
+// sound is a piece of an utterance: samples, or a pause.
+type sound struct {
+	pcm   []int16
+	pause *pause
 }
 
 func newListener(rate int, d Detector, services Transcriber) *listener {
@@ -71,10 +83,12 @@ func (l *listener) addChunk(ctx context.Context, chunk []int16, silence time.Dur
 	if l.counted++; l.counted%scoreEveryChunk == 0 && l.onScore != nil {
 		l.onScore(score)
 	}
+	paused := l.ears.silence
 	what := l.ears.add(score, silence)
 	if what != nothing && what != began && l.current != nil {
 		l.give(chunk)
 		l.current.spoken = l.ears.spoken
+		l.pauses(ctx, paused)
 	}
 	switch what {
 	case began:
@@ -93,7 +107,7 @@ func (l *listener) addChunk(ctx context.Context, chunk []int16, silence time.Dur
 
 func (l *listener) begin(ctx context.Context, chunk []int16) {
 	ctx, cancel := context.WithCancel(ctx)
-	u := &utterance{spoken: l.ears.spoken, pcm: make(chan []int16, maxPending), cancel: cancel}
+	u := &utterance{spoken: l.ears.spoken, sound: make(chan sound, maxPending), cancel: cancel}
 	l.current = u
 	from := l.ears.at - l.length(len(l.before)+len(chunk))
 	l.give(l.before)
@@ -111,7 +125,7 @@ func (l *listener) begin(ctx context.Context, chunk []int16) {
 func (l *listener) give(pcm []int16) {
 	l.current.length += l.length(len(pcm))
 	select {
-	case l.current.pcm <- pcm:
+	case l.current.sound <- sound{pcm: pcm}:
 	default:
 	}
 }
@@ -124,7 +138,7 @@ func (l *listener) end() {
 	u := l.current
 	l.current = nil
 	u.ended, u.detect, u.until = time.Now(), l.ears.silence, l.ears.at
-	close(u.pcm)
+	close(u.sound)
 	l.onOver(u)
 }
 
@@ -136,7 +150,7 @@ func (l *listener) transcribe(ctx context.Context, u *utterance, h Hearing) {
 		t, err = l.result(ctx, u, h)
 		return err
 	})
-	for range u.pcm { // after a panic, drain: the error is reported when the person has finished
+	for range u.sound { // after a panic, drain: the error is reported when the person has finished
 	}
 	if ctx.Err() != nil {
 		return
@@ -152,13 +166,24 @@ func (l *listener) result(ctx context.Context, u *utterance, h Hearing) (Transcr
 	if err == nil {
 		defer r.Close()
 	}
-	for pcm := range u.pcm { // drain in any case, so that the error is reported when the person has finished
-		if err == nil {
-			err = r.Write(pcm)
+	var last *pause
+	for x := range u.sound { // drain in any case, so that the error is reported when the person has finished
+		switch {
+		case x.pause != nil:
+			last = x.pause
+			l.early(u, last, r, err)
+		case err == nil:
+			err = r.Write(x.pcm)
 		}
+	}
+	if last != nil {
+		defer last.cancel()
 	}
 	if err != nil {
 		return Transcript{}, err
+	}
+	if last.holds() {
+		return last.transcript, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, resultTimeout)
 	defer cancel()
@@ -229,7 +254,8 @@ func (l *listener) finish() {
 func (l *listener) close() {
 	if u := l.current; u != nil {
 		l.current, l.page = nil, nil
+		u.resumed()
 		u.cancel()
-		close(u.pcm)
+		close(u.sound)
 	}
 }

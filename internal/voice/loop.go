@@ -85,6 +85,9 @@ type hearer struct {
 	key     pressed
 	// unanswered means that we have said nothing since the person's last words.
 	unanswered bool
+	asked      expected  // by the open question, looked up when the person begins to speak
+	habits     pauses    // of the person
+	spoke      time.Time // time of the person's last words; zero if they were typed
 }
 
 // replier requests responses of the agent.
@@ -129,6 +132,8 @@ func newLoop(ctx context.Context, x *Session) *loop {
 		}
 		l.person = l.listener(rate, services)
 		l.person.onBegan, l.person.onGoes, l.person.onOver, l.person.onText = l.began, l.goes, l.endedUtterance, l.understood
+		l.person.onEarly = func(_ *utterance, text string) { l.show(Event{Kind: Tentative, Text: text}) }
+		l.person.onPause = func(_ *utterance, d time.Duration) { l.habits.add(d) }
 		l.person.onScore = func(score float32) { l.show(Event{Kind: Score, Value: score}) }
 	}
 	l.mouth = newMouth(rate, lead)
@@ -432,7 +437,7 @@ func (l *loop) advance(now time.Time) time.Duration {
 		due.at(l.endBy)
 		return due.after
 	}
-	due.in(l.person.marked(now, l.silence()))
+	due.in(l.person.marked(now, l.silence(l.person)))
 	l.entering(now, &due)
 	l.wait(now, &due)
 	l.idle(now, &due)
@@ -460,14 +465,18 @@ func (l *loop) greet() {
 	c := l.conversation
 	if p := l.x.talk.Pending; p != nil && p.Question != "" && c.State == chats.Automated && c.ReplySeq == 0 {
 		// Otherwise the question was played a moment ago.
-		if l.choices = p.Choices; c.VisitorSeq == 0 || time.Since(c.LastAt) >= brokenOff {
+		if l.choices = p.Choices; l.x.start.Anew && l.x.start.Asks == "" {
+			l.announce(l.x.start.Opening, nil, false)
+			l.ask(p)
+			return
+		} else if !l.x.start.Anew && (c.VisitorSeq == 0 || time.Since(c.LastAt) >= brokenOff) {
 			l.ask(p)
 			return
 		}
 	}
 	// Earlier words mean that this is not the beginning of the conversation.
 	said := c.VisitorSeq > 0 || c.CompanySeq > 0
-	if c.LastSeq > 0 && (c.State != chats.Automated || c.ReplySeq > 0 || said && time.Since(c.LastAt) < brokenOff) {
+	if !l.x.start.Anew && c.LastSeq > 0 && (c.State != chats.Automated || c.ReplySeq > 0 || said && time.Since(c.LastAt) < brokenOff) {
 		switch {
 		case c.State != chats.Automated || c.ReplySeq == 0:
 			l.lookUp()

@@ -110,7 +110,8 @@ type transcriber struct {
 	stalls bool
 	unsure bool // except for yes
 	takes  time.Duration
-	open   atomic.Int64 // open recognizers
+	open   atomic.Int64                                                     // open recognizers
+	early  func(ctx context.Context, text string) (voice.Transcript, error) // nil: no early transcripts
 }
 
 type recognizer struct {
@@ -120,6 +121,9 @@ type recognizer struct {
 
 func (t *transcriber) Listen(context.Context, voice.Hearing) (voice.Recognizer, error) {
 	t.open.Add(1)
+	if t.early != nil {
+		return &earlyRecognizer{recognizer{transcriber: t}}, nil
+	}
 	return &recognizer{transcriber: t}, nil
 }
 
@@ -197,7 +201,11 @@ func (d *dialogue) Say(ctx context.Context, _, _ string, in voice.Saying) (*chat
 	if d.last = in.Text; in.Early {
 		d.early = append(d.early, in.Text)
 	}
-	turn := d.add("visitor", in.Text)
+	who := "visitor"
+	if in.Voice != nil && in.Voice.Continues {
+		who = "visitor goes on"
+	}
+	turn := d.add(who, in.Text)
 	if d.c.State == chats.Automated {
 		d.c.ReplySeq = turn.Seq
 	}

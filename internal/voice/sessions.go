@@ -98,6 +98,7 @@ type Start struct {
 	Voice   *agent.Voice // replaces the agent's; nil means the agent's
 	// Transfer ends the session with TransferWanted if the person asks for that; nil means calls are not transferred.
 	Transfer *agent.Transfer
+	Anew     bool   // the person was not there before: the conversation begins again, with its greeting or open question
 	Resume   string // said instead of the greeting by an agent that continues a conversation
 	// Counted means that the opener limits the number of sessions before anybody is connected, so that an answered
 	// call is not turned away.
@@ -147,6 +148,9 @@ func (s *Sessions) closed(x *Session) {
 	}
 	x.place.Release()
 }
+
+// Transcriber returns the transcriber of a voice, or nil if its speech is not understood.
+func (s *Sessions) Transcriber(v *agent.Voice) Transcriber { return s.o.Transcribers[v.Transcriber] }
 
 // Talking reports whether a conversation has a session on this node.
 func (s *Sessions) Talking(companyID, conversationID string) bool {

@@ -128,7 +128,7 @@ func (l *relay) fromMate(m *mate, pcm []int16) {
 		l.writeLine(m.toPerson.Write(pcm))
 	}
 	if m.ears.services != nil {
-		m.ears.add(l.ctx, pcm, l.silence())
+		m.ears.add(l.ctx, pcm, l.silence(m.ears))
 	}
 }
 

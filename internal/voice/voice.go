@@ -70,11 +70,19 @@ type Recognizer interface {
 	Close()
 }
 
+// Early is implemented by a Recognizer that can transcribe the sound so far, and then continue. It makes the end of a
+// turn depend on its words.
+type Early interface {
+	// Early returns the transcript of the sound so far. When ctx ends it returns at once.
+	Early(ctx context.Context) (Transcript, error)
+}
+
 // Transcript is the result of transcribing an utterance.
 type Transcript struct {
 	Text    string
 	Confirm bool   // uncertain: the person must confirm it before it is used
 	HeardBy string // chats.Voice.HeardBy
+	Partial bool   // an early transcript that may still change: the utterance is transcribed again at its end
 
 	final <-chan string // receives a corrected text soon afterwards, if there is one; nil if there cannot be one
 }

@@ -246,7 +246,8 @@ func (p *placed) open(ctx context.Context) (string, error) {
 
 // converse runs the voice conversation until either side ends it.
 func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID string) dial.Ending {
-	m := &machine{line: c, rate: c.Rate(), decided: p.incoming()}
+	words := p.o.Voices.Transcriber(p.agent.Voice.Settings()) != nil
+	m := newWatched(c, !p.incoming(), words)
 	e := dial.Ending{State: carillon.StateCompleted, AnsweredBy: "human"}
 	opening, greeting, asks := p.opening()
 	start := voice.Start{
@@ -254,12 +255,20 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 		Variables: p.call.Contact, Language: p.agent.Language, Counted: true, Stop: p.stop(), StopsMarketing: p.incoming(),
 		Transfer: p.agent.Transfer,
 	}
-	for {
+	for machines := 0; ; {
 		why, err := p.hold(ctx, start, m, &e)
+		if t := m.machine(); t != nil {
+			ending, person := p.machine(ctx, c, t, conversationID)
+			if machines++; !person || machines == maxMachines {
+				p.leave(ctx, conversationID)
+				return ending
+			}
+			m = newWatched(c, true, words)
+			start.Line, start.Anew = m, true
+			continue
+		}
 		var t transferred
 		switch {
-		case m.isMachine():
-			return p.leaveMessage(ctx, c, m, conversationID)
 		case ctx.Err() != nil:
 			e.EndedBy = "system"
 		case why == voice.TransferWanted:
@@ -289,18 +298,23 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 	}
 }
 
+// maxMachines bounds the machines of one call, before each of which a person seemed to answer.
+const maxMachines = 3
+
 // notBegun is the reason of a conversation that could not be opened.
 const notBegun = "not begun"
 
 // hold runs a voice session and returns the reason of its end, or "" if the line ended. It stores the agent's results
 // in e.
-func (p *placed) hold(ctx context.Context, start voice.Start, m *machine, e *dial.Ending) (why string, err error) {
+func (p *placed) hold(ctx context.Context, start voice.Start, m *watched, e *dial.Ending) (why string, err error) {
 	start.Show = func(x voice.Event) {
 		switch x.Kind {
 		case voice.Ended:
 			why = x.Code
 		case voice.Transcribed:
-			m.understood(x.Text)
+			m.understood(x.Text, true)
+		case voice.Tentative:
+			m.understood(x.Text, false)
 		case voice.Noted:
 			e.Result = chats.Value{Name: x.Name, Type: x.Code, Text: x.Text}.Add(e.Result)
 		default:
@@ -312,7 +326,7 @@ func (p *placed) hold(ctx context.Context, start voice.Start, m *machine, e *dia
 	}
 	talking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m.found = func() { cancel() }
+	m.found = cancel
 	err = s.Run(talking)
 	return why, err
 }

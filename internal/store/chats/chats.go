@@ -253,8 +253,9 @@ type Voice struct {
 	Heard        string `json:"heard,omitempty"`          // interrupted response: the part that was heard
 	// HeardBy is the part that turned the contact's sound into text; empty for this program. Such a text is no better proof
 	// than a typed one.
-	HeardBy string `json:"heard_by,omitempty" enum:"browser"`
-	Final   string `json:"final,omitempty"` // the contact's words as recognized after the turn was answered
+	HeardBy   string `json:"heard_by,omitempty" enum:"browser"`
+	Final     string `json:"final,omitempty"`     // the contact's words as recognized after the turn was answered
+	Continues bool   `json:"continues,omitempty"` // the previous turn, which was taken for complete, goes on
 }
 
 // Of returns the words of a turn with this text that count as said: of an interrupted response the part that was heard, of

@@ -194,7 +194,9 @@ func (a Aloud) Pending(ctx context.Context, companyID, id string) (*voice.Pendin
 			return nil, err
 		}
 		step := p.Asked(stateOf(x))
-		return &voice.Pending{Question: x.Question, Choices: step.Choices, Number: step.Accept == "number" || step.Accept == "phone"}, nil
+		return &voice.Pending{
+			Question: x.Question, Choices: step.Choices, Number: step.Accept == "number" || step.Accept == "phone", Accept: step.Accept,
+		}, nil
 	case flow.Calling:
 		return &voice.Pending{Busy: true}, nil
 	case flow.Waiting:
@@ -214,11 +216,17 @@ func (a Aloud) asked(ctx context.Context, companyID, id string) (*voice.Pending,
 		return nil, err
 	}
 	if call := agent.ReadMemory(t.Conversation.Memory).Call; call.Open(t.Conversation.Asks) {
-		return &voice.Pending{Question: call.Question, Choices: call.Choices, Number: call.Number}, nil
+		return &voice.Pending{
+			Question: call.Question, Choices: call.Choices, Number: call.Number || call.Digits > 0, Digits: call.Digits,
+			Accept: call.Accept,
+		}, nil
 	}
 	q := t.Agent.Question(t.Conversation.Asks)
 	if q == nil {
 		return nil, nil
 	}
-	return &voice.Pending{Question: q.Question, Choices: q.Offers(t.Conversation.Language), Number: q.Type == "number"}, nil
+	return &voice.Pending{
+		Question: q.Question, Choices: q.Offers(t.Conversation.Language), Number: q.Type == "number",
+		Accept: agent.AnswerKind(q.Name, q.Type),
+	}, nil
 }

@@ -73,6 +73,21 @@ func repeats(t, before *chats.Turn) bool {
 	return t.Text != "" && t.Text == before.Text
 }
 
+// continues reports whether a turn goes on with the one before it, which was taken for complete too early.
+func continues(t, before *chats.Turn) bool {
+	return t.Extra.Voice != nil && t.Extra.Voice.Continues && before.Author == chats.Visitor && before.Kind != chats.KindEvent
+}
+
+// joined returns the text of the last turn, with that of the turns that it continues.
+func joined(turns []chats.Turn) string {
+	i := len(turns) - 1
+	text := turns[i].Text
+	for ; i > 0 && continues(&turns[i], &turns[i-1]); i-- {
+		text = turns[i-1].Text + " " + text
+	}
+	return text
+}
+
 // begun returns the time at which the contact began to say a turn. Speech is stored only after transcription.
 func begun(t *chats.Turn) time.Time {
 	if v := t.Extra.Voice; v != nil {

@@ -16,6 +16,24 @@ import (
 	"carillon/internal/voice"
 )
 
+func TestATurnThatGoesOnIsReadWhole(t *testing.T) {
+	said := func(author chats.Author, text string, continues bool) chats.Turn {
+		return chats.Turn{Author: author, Kind: chats.KindText, Text: text, Extra: chats.Extra{Voice: &chats.Voice{Continues: continues}}}
+	}
+	for want, turns := range map[string][]chats.Turn{
+		"six zero zero one one one": {said(chats.Visitor, "six zero zero", false), said(chats.Visitor, "one one one", true)},
+		"a b c": {
+			said(chats.Visitor, "a", false), said(chats.Visitor, "b", true), said(chats.Visitor, "c", true),
+		},
+		"on Sundays": {said(chats.Visitor, "when", false), said(chats.Agent, "From nine.", false), said(chats.Visitor, "on Sundays", true)},
+		"yes":        {said(chats.Visitor, "hello", false), said(chats.Visitor, "yes", false)},
+	} {
+		if got := joined(turns); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
 // former returns an agent with a form in which some questions contain others.
 func former() *agent.Agent {
 	return &agent.Agent{Name: "Robin", Language: "en", Result: []agent.Result{

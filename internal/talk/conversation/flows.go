@@ -474,7 +474,7 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 	if err != nil || len(turns) == 0 {
 		return nil, false, err
 	}
-	message, answers := &turns[len(turns)-1], c.ReplySeq
+	message, said, answers := &turns[len(turns)-1], joined(turns), c.ReplySeq
 	if x == nil {
 		if x, answers, err = s.startAny(ctx, c, turns); err != nil || x == nil {
 			return nil, false, err
@@ -491,7 +491,7 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 		o = p.Advance(r, w, now)
 	case message.Author != chats.Visitor:
 		return nil, false, nil
-	case (r.State == flow.Asking || r.State == flow.Calling) && agent.WantsPerson(message.Text):
+	case (r.State == flow.Asking || r.State == flow.Calling) && agent.WantsPerson(said):
 		o = p.HandOff(r, "")
 		o.Handoff = asksForPerson
 	case r.State == flow.Calling: // the outcome of the effect leads to the reply, see commit
@@ -499,10 +499,10 @@ func (s *Runner) replyOnce(ctx context.Context, c *chats.Conversation) (*chats.T
 	case r.State != flow.Asking:
 		return nil, false, nil
 	default:
-		if b := bearingOf(c, turns); b >= past || b == meanwhile && !p.Fits(r, message.Text) {
+		if b := bearingOf(c, turns); b >= past || b == meanwhile && !p.Fits(r, said) {
 			return nil, true, s.leave(ctx, c)
 		}
-		o = p.Respond(r, message.Text, w, now)
+		o = p.Respond(r, said, w, now)
 	}
 	change, err := s.commit(ctx, c, p, x, r, o, answers)
 	if err != nil {

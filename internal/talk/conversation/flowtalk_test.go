@@ -75,7 +75,7 @@ func TestATalkKnowsWhatItsFlowWaitsFor(t *testing.T) {
 		want = &voice.Pending{Question: "Which?", Choices: []string{"a", "b"}}
 		check()
 		respond("b")
-		want = &voice.Pending{Question: "How many?", Number: true}
+		want = &voice.Pending{Question: "How many?", Number: true, Accept: "number"}
 		check()
 		respond("three")
 		want = &voice.Pending{Busy: true}

@@ -462,7 +462,7 @@ func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Re
 		r.Early = true
 	case attempts:
 	}
-	for _, t := range turns {
+	for i, t := range turns {
 		if t.Extra.Event == Remarked {
 			r.Said = append(r.Said, agent.Said{Contact: true, Text: "(" + t.Text + ")"})
 		}
@@ -472,6 +472,10 @@ func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Re
 		text := t.Extra.Voice.Of(t.Text)
 		if t.Extra.File != nil {
 			text = "[" + t.Extra.File.Name + "] " + text
+		}
+		if n := len(r.Said); n > 0 && i > 0 && r.Said[n-1].Contact && continues(&turns[i], &turns[i-1]) {
+			r.Said[n-1].Text += " " + text
+			continue
 		}
 		keys := t.Kind != chats.KindChoice && t.Extra.Digits != ""
 		r.Said = append(r.Said, agent.Said{Contact: t.Author == chats.Visitor, Text: text, Keys: keys})

@@ -10,6 +10,7 @@ import (
 	"mime/multipart"
 	"net/textproto"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -70,6 +71,9 @@ func (u *utterance) Write(pcm []int16) error {
 // Close implements voice.Recognizer.
 func (u *utterance) Close() { u.once.Do(func() { close(u.given) }) }
 
+// Early implements voice.Early.
+func (u *utterance) Early(ctx context.Context) (voice.Transcript, error) { return u.Result(ctx) }
+
 // Result implements voice.Recognizer.
 func (u *utterance) Result(ctx context.Context) (voice.Transcript, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, u.o.Whole, errSilent)
@@ -97,7 +101,7 @@ func (u *utterance) Result(ctx context.Context) (voice.Transcript, error) {
 
 func (u *utterance) ask(ctx context.Context) (string, error) {
 	u.mu.Lock()
-	pcm := u.pcm
+	pcm := slices.Clone(u.pcm)
 	u.mu.Unlock()
 	if len(pcm) < u.h.Rate/10 { // servers refuse shorter sound
 		return "", nil

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -101,12 +102,15 @@ func (u *utterance) Close() {
 	}
 }
 
+// Early implements voice.Early.
+func (u *utterance) Early(ctx context.Context) (voice.Transcript, error) { return u.Result(ctx) }
+
 // Result implements voice.Recognizer.
 func (u *utterance) Result(ctx context.Context) (voice.Transcript, error) {
 	ctx, cancel := context.WithTimeout(ctx, whole)
 	defer cancel()
 	u.mu.Lock()
-	pcm, closed := u.pcm, u.closed
+	pcm, closed := slices.Clone(u.pcm), u.closed
 	u.cancel = cancel
 	u.mu.Unlock()
 	if closed {

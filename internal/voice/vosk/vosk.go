@@ -78,7 +78,7 @@ func (t *Transcriber) Listen(ctx context.Context, h voice.Hearing) (voice.Recogn
 	ctx, cancel := context.WithCancelCause(ctx)
 	u := &utterance{
 		o: t.o, h: h, socket: socket, cancel: cancel, resampler: resampler, left: audio.Count(maxHeard, h.Rate),
-		more: make(chan struct{}, 1),
+		more: make(chan struct{}, 1), changed: make(chan struct{}),
 		done: make(chan struct{}),
 	}
 	go u.write(ctx)
@@ -134,6 +134,8 @@ type utterance struct {
 	over      bool    // the last message was sent
 	texts     []string
 	partial   string
+	answers   int           // messages of the server
+	changed   chan struct{} // closed at its next message
 	err       error
 }
 
@@ -193,6 +195,26 @@ func (u *utterance) Result(ctx context.Context) (voice.Transcript, error) {
 	return voice.Transcript{Text: voice.Plain(strings.Join(u.texts, " "))}, nil
 }
 
+// Early implements voice.Early. The words are those that the server has recognized in all but the last 100 ms.
+func (u *utterance) Early(ctx context.Context) (voice.Transcript, error) {
+	for {
+		u.mu.Lock()
+		text, pending, err := u.partial, u.answers < u.sent || len(u.pcm) >= audio.Count(messageTime, wide), u.err
+		changed := u.changed
+		u.mu.Unlock()
+		if err != nil || !pending {
+			return voice.Transcript{Text: text, Partial: true}, err
+		}
+		select {
+		case <-changed:
+		case <-u.done:
+			return voice.Transcript{}, errEnded
+		case <-ctx.Done():
+			return voice.Transcript{}, ctx.Err()
+		}
+	}
+}
+
 // write sends the sound in messages of 100 ms, and the end.
 func (u *utterance) write(ctx context.Context) {
 	send := func(kind websocket.MessageType, message []byte) bool {
@@ -248,7 +270,7 @@ func (u *utterance) next() (message []byte, last bool) {
 func (u *utterance) read(ctx context.Context) {
 	defer close(u.done)
 	defer func() { _ = u.socket.CloseNow() }()
-	for answers := 0; ; answers++ {
+	for {
 		kind, message, err := u.socket.Read(ctx)
 		if err != nil {
 			u.fail(ctx, err)
@@ -259,7 +281,7 @@ func (u *utterance) read(ctx context.Context) {
 			u.fail(ctx, errNoJSON)
 			return
 		}
-		partial, last := u.add(a, answers)
+		partial, last := u.add(a)
 		if last {
 			return
 		}
@@ -275,11 +297,14 @@ type answer struct {
 	Text    *string `json:"text"`
 }
 
-// add handles a message. answers is the number of messages before it. It returns the partial transcript if it changed,
-// and whether this was the last message.
-func (u *utterance) add(a answer, answers int) (partial string, last bool) {
+// add handles a message. It returns the partial transcript if it changed, and whether this was the last message.
+func (u *utterance) add(a answer) (partial string, last bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	answers := u.answers // before it
+	u.answers++
+	close(u.changed)
+	u.changed = make(chan struct{})
 	if a.Text != nil && strings.TrimSpace(*a.Text) != "" {
 		u.texts = append(u.texts, *a.Text)
 	}

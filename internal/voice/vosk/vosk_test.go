@@ -198,6 +198,38 @@ func TestSpeechIsTranscribedWhileItComes(t *testing.T) {
 	}
 }
 
+func TestWordsAreKnownBeforeTheEnd(t *testing.T) {
+	s := newServer(t)
+	wide, err := s.bank.Say(t.Context(), "When do you open?", "en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := newTranscriber(t, time.Minute).Listen(t.Context(), s.hearing(voicetest.Rate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	half, written := len(wide)/2, 0
+	for _, pcm := range [][]int16{wide[:half], wide[half:]} {
+		if err := u.Write(pcm); err != nil {
+			t.Fatal(err)
+		}
+		early, err := u.(voice.Early).Early(t.Context())
+		if err != nil || !early.Partial || !strings.HasPrefix(early.Text, "word ") {
+			t.Errorf("early: %+v, %v", early, err)
+		}
+		written += len(pcm)
+		s.mu.Lock()
+		if missing := written - len(s.heard); missing >= 1600 {
+			t.Errorf("%d samples are missing", missing)
+		}
+		s.mu.Unlock()
+	}
+	if got, err := u.Result(t.Context()); err != nil || got.Text != "When do you open?" {
+		t.Errorf("at the end: %+v, %v", got, err)
+	}
+}
+
 func TestSentencesAreJoined(t *testing.T) {
 	s := newServer(t)
 	s.sentence = true
@@ -308,13 +340,13 @@ func FuzzAnswers(f *testing.F) {
 	f.Add([]byte(`{"partial":"a"}`), []byte(`{"text":"a b"}`))
 	f.Add([]byte(`{"text":"\u0000\n"}`), []byte(`{"result":[],"text":""}`))
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		u := &utterance{sent: 1, over: true}
+		u := &utterance{sent: 1, over: true, changed: make(chan struct{})}
 		for i, message := range [][]byte{first, second} {
 			var a answer
 			if json.Unmarshal(message, &a) != nil {
 				return
 			}
-			partial, last := u.add(a, i)
+			partial, last := u.add(a)
 			if last != (i == 1) || strings.ContainsAny(partial, "\x00\n\r") || len([]rune(partial)) > 2000 {
 				t.Errorf("%q, %v", partial, last)
 			}

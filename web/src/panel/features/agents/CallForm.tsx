@@ -64,6 +64,22 @@ export function CallForm({ draft }: { draft: Draft<Agent> }) {
           onChange={(e) => set({ voicemail: e.currentTarget.value || undefined })}
           error={error("voicemail")}
         />
+        <TextInput
+          label={t.purpose}
+          description={t.purposeHelp}
+          value={a.purpose ?? ""}
+          maxLength={100}
+          onChange={(e) => set({ purpose: e.currentTarget.value || undefined })}
+          error={error("purpose")}
+        />
+        <TextInput
+          label={t.menuKeys}
+          description={t.menuKeysHelp}
+          value={a.menu_keys ?? ""}
+          maxLength={20}
+          onChange={(e) => set({ menu_keys: e.currentTarget.value || undefined })}
+          error={error("menu_keys")}
+        />
         <div>
           <div className="field-label">{t.result}</div>
           <p className="small muted" style={{ margin: 0 }}>

@@ -6,6 +6,7 @@ import { useLanguage, useTexts } from "../../i18n";
 import { Card, Copy } from "../../ui/parts";
 import { found } from "./format";
 import { useNames } from "./names";
+import { answererText } from "./State";
 import { pageTexts, texts } from "./texts";
 import { underWay, type Call, type Found } from "./types";
 
@@ -115,7 +116,7 @@ export function Details({ call: c }: { call: Call }) {
         {c.answered_by && (
           <>
             <dt>{p.answeredBy}</dt>
-            <dd>{c.answered_by === "human" ? t.person : c.answered_by === "machine" ? t.device : t.unknown}</dd>
+            <dd>{answererText(t, c.answered_by)}</dd>
           </>
         )}
         {c.ended_by && (

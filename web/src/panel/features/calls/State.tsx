@@ -16,7 +16,7 @@ import {
 } from "@tabler/icons-react";
 import { useTexts } from "../../i18n";
 import { Tag, type Tone } from "../../ui/parts";
-import { stateText, texts } from "./texts";
+import { stateText, texts, type CallTexts } from "./texts";
 import { underWay, type CallState } from "./types";
 
 const looks: Record<CallState, [Icon, Tone | undefined]> = {
@@ -47,15 +47,20 @@ export function State({ state }: { state: CallState }) {
   );
 }
 
+/** answererText is who answered, in a word. */
+export function answererText(t: CallTexts, by: string): string {
+  return { human: t.person, machine: t.device, screener: t.assistant, menu: t.keyMenu }[by] ?? t.unknown;
+}
+
 /** Answered is who answered; nothing where nobody did. */
 export function Answered({ by }: { by?: string }) {
   const t = useTexts(texts);
-  if (by !== "human" && by !== "machine") return null;
+  if (by !== "human" && by !== "machine" && by !== "screener" && by !== "menu") return null;
   const Icon = by === "human" ? IconUser : IconRobot;
   return (
     <span className="calls-answered" title={t[by]}>
       <Icon size={13} stroke={1.8} aria-hidden="true" />
-      {by === "human" ? t.person : t.device}
+      {answererText(t, by)}
     </span>
   );
 }

@@ -108,6 +108,7 @@ export const rules = {
   url_buttons: "Use at most {max} link buttons.",
   phone_buttons: "Use at most {max} phone button.",
   one_line_bytes: "Use one line of at most {max} characters.",
+  menu_keys: "At most {max} keys: digits, *, # and w",
   one_line: "Use one line.",
   tag: "Use one line without commas or quotation marks.",
   identifier: "Use up to 64 letters, digits, dots, underscores and hyphens. Start with a letter or digit.",

@@ -115,6 +115,7 @@ export const rules = {
   url_buttons: "Use como máximo {max} botones con enlace.",
   phone_buttons: "Use como máximo {max} botón de teléfono.",
   one_line_bytes: "Use una sola línea de {max} caracteres como máximo.",
+  menu_keys: "Como máximo {max} teclas: dígitos, *, # y w",
   one_line: "Use una sola línea.",
   tag: "Use una sola línea, sin comas ni comillas.",
   identifier: "Use hasta 64 letras, dígitos, puntos, guiones bajos y guiones. Empiece por una letra o un dígito.",

@@ -115,6 +115,7 @@ export const rules = {
   url_buttons: "Use no máximo {max} botões com link.",
   phone_buttons: "Use no máximo {max} botão de telefone.",
   one_line_bytes: "Use uma única linha de no máximo {max} caracteres.",
+  menu_keys: "No máximo {max} teclas: dígitos, *, # e w",
   one_line: "Use uma única linha.",
   tag: "Use uma única linha, sem vírgulas nem aspas.",
   identifier: "Use até 64 letras, dígitos, pontos, sublinhados e hifens. Comece com uma letra ou um dígito.",

@@ -88,7 +88,13 @@ export const callTexts = {
   askCallersHelp: "Also ask people who call a line of this agent.",
   voicemail: "Voicemail message",
   voicemailHelp:
-    "Spoken after the beep. Optional. Without it, the agent hangs up. Voicemail is detected by sound, which can be wrong.",
+    "Spoken after the beep. Optional. Without it, the agent hangs up. Voicemail is detected by its words and its sound, which can be wrong.",
+  purpose: "Reason for calling",
+  purposeHelp:
+    "A few words, such as “your booking”, for assistants that ask callers who they are and why they call. Optional. Without it, the agent only says who calls.",
+  menuKeys: "Keys for menus",
+  menuKeysHelp:
+    "What to press when a menu answers, such as 1w2; w waits for a second. Optional. Without it, the agent hangs up.",
   phone: "Phone",
   phoneHelp: "The saved agent calls the test phone. It's a regular call with its own record.",
   unsaved: "Save your changes to test them.",

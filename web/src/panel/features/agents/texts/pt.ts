@@ -91,7 +91,13 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
   askCallersHelp: "Pergunta também nas ligações para uma linha deste agente.",
   voicemail: "Mensagem na caixa postal",
   voicemailHelp:
-    "Dita após o sinal. Opcional. Sem ela, o agente desliga. As caixas postais são detectadas pelo som, o que pode falhar.",
+    "Dita após o sinal. Opcional. Sem ela, o agente desliga. As caixas postais são detectadas pelas palavras e pelo som, o que pode falhar.",
+  purpose: "Motivo da ligação",
+  purposeHelp:
+    "Poucas palavras, como “sua reserva”, para os assistentes que perguntam quem liga e por quê. Opcional. Sem ele, o agente só diz quem liga.",
+  menuKeys: "Teclas para menus",
+  menuKeysHelp:
+    "O que teclar se um menu atender, como 1w2; o w espera um segundo. Opcional. Sem elas, o agente desliga.",
   phone: "Telefone",
   phoneHelp: "O agente salvo liga para o telefone de teste. É uma ligação normal, com registro próprio.",
   unsaved: "Salve as alterações para testá-las.",
