@@ -512,11 +512,12 @@ func TestDeadNamesHoldUpNobodyElse(t *testing.T) {
 		}
 		o := Options{Lines: trunksAt(), Log: slog.New(slog.DiscardHandler)}
 		var mu sync.Mutex
-		x := &trunks{edge: newEdge(&o), hosts: newHosts(nil), log: o.Log, lines: func(context.Context) ([]Line, error) {
+		all := func(context.Context) ([]Line, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			return lines, nil
-		}}
+		}
+		x := &trunks{edge: newEdge(&o), hosts: newHosts(nil), log: o.Log, registrar: &registrar{}, lines: all}
 		x.hosts.find = func(ctx context.Context, t Trunk) ([]netip.AddrPort, error) {
 			if strings.HasSuffix(t.Host, ".dead.example") {
 				<-ctx.Done()

@@ -54,7 +54,9 @@ func newSignInWorld(t *testing.T) *signInWorld {
 	})
 	w := &signInWorld{t: t, store: s, log: &strings.Builder{}}
 	log := slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	one := time.Now() // all requests of a test count in one minute
 	limits := limit.New(s.Rates, log)
+	limits.Now = func() time.Time { return one }
 	a := auth.New(s, limits, auth.Options{Params: auth.Params{Memory: 64, Passes: 1, Threads: 1}})
 	hash, err := a.HashPassword(t.Context(), testPassword)
 	if err != nil {

@@ -81,7 +81,9 @@ func newChannelRig(t *testing.T, o store.Options) *channelRig {
 	log := slog.New(slog.NewTextHandler(&r.log, nil))
 	channel := whatsapp.New(whatsapp.Options{})
 	t.Cleanup(channel.CloseIdleConnections)
+	one := time.Now() // all requests of a test count in one minute
 	limits := limit.New(st.Rates, log)
+	limits.Now = func() time.Time { return one }
 	routes := Routes(Deps{
 		Store: st, Auth: auth.New(st, limits, auth.Options{}), Limits: limits, Log: log, People: person.New(st, new(share.Set)),
 		Calls: r.calls, Notify: notify.New(st, queue.New(st, queue.Options{}), notify.Options{}),

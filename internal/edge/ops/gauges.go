@@ -98,7 +98,7 @@ func (g *Sources) Describe(to chan<- *prometheus.Desc) {
 		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc,
 		waitsDesc, waitedDesc, searchLagDesc, refusedDesc, statsLagDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
 		talkingDesc, filesDesc, streamsDesc, dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc,
-		breakerDesc, sipDesc, heldDesc, mostDesc,
+		breakerDesc, sipDesc, registeredDesc, heldDesc, mostDesc,
 		queuedDesc, deniedDesc, unheardDesc, hookLanesDesc, hookRateDesc,
 	} {
 		to <- d

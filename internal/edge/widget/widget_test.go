@@ -70,7 +70,9 @@ func newSite(t *testing.T, more string) *site {
 	x.apply(setUp + more)
 	hub := realtime.NewHub(s.Topics, log, nil)
 	s.Events.OnEvents(hub.Publish)
+	one := time.Now() // all requests of a test count in one minute
 	limits := limit.New(s.Rates, log)
+	limits.Now = func() time.Time { return one }
 	talks := conversation.New(conversation.Options{Store: s, Thinker: agent.Builtin{}, Publisher: hub, Log: log, Alone: true})
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan struct{})

@@ -214,7 +214,7 @@ func TestTheStateOfARegistrationIsShown(t *testing.T) {
 	w.Company("acme")
 	by := w.As("admin@acme.test")
 	const line = `{"id":%q,"number":"1555555012%d","channel":"voice","provider":"sip",
-		"settings":{"trunk":"sip:93.184.216.34","username":"u","password":"p","register":true}}`
+		"settings":{"trunk":"sip:sip.example.com","username":"u","password":"p","register":true}}`
 	want := map[string]string{"dead": "unanswered", "refused": "refused", "registered": "registered", "waiting": "unknown"}
 	n := 0
 	for id := range want {
