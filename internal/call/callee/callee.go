@@ -114,12 +114,13 @@ func (t *Tracker) Sound(pcm []int16) {
 	t.noise.add(level, d)
 	switch {
 	case spoke:
-		if t.quiet > shortPause {
-			t.length = 0
+		pause := t.quiet
+		if pause > shortPause {
+			t.length, pause = 0, 0
 		}
 		t.greeted += d
-		t.speech += d + t.quiet
-		t.length += d + min(t.quiet, t.length)
+		t.speech += d + pause
+		t.length += d + min(pause, t.length)
 		t.quiet = 0
 	default:
 		if t.quiet += d; t.quiet > shortPause {

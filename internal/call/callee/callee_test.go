@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -243,6 +244,24 @@ func TestPeopleAreToldFromMachines(t *testing.T) {
 			t.Errorf("words %v: too bad:\n%s", c.words, strings.Join(s.wrong, "\n"))
 		} else {
 			t.Logf("\n%s", strings.Join(s.wrong, "\n"))
+		}
+	}
+}
+
+// People may let us speak before they do, and listen again between their words.
+func TestPeopleWhoWaitAreNoMachines(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 49))
+	for i, g := range greetings(t) {
+		if g.kind != "person" || i%3 > 0 {
+			continue
+		}
+		p := perform(&g, syllables(random), random, 20)
+		for _, waits := range []time.Duration{2 * time.Second, 8 * time.Second, 15 * time.Second} {
+			wait := make([]int16, audio.Count(waits, rate))
+			again := &performance{greeting: g, pcm: slices.Concat(wait, p.pcm, wait, p.pcm)}
+			if out := play(again, false); out.kind.Machine() {
+				t.Errorf("%v of silence: %v after %v: %s", waits, out.kind, out.at, g.pieces[0].text)
+			}
 		}
 	}
 }

@@ -136,9 +136,29 @@ func isSilent(ctx context.Context, c *callee) {
 	}
 }
 
-// greetsAsMachine speaks a long greeting, beeps, and then stays silent.
+const (
+	maxGreetings = 4
+	startOver    = 4 * time.Second // silence after a greeting
+)
+
+// greetsAsMachine speaks a long greeting and beeps. It starts over if no message is left, as mailboxes do.
 func greetsAsMachine(ctx context.Context, c *callee) {
-	_ = c.Write(append(babble(5*time.Second), beep()...))
+	greeting := append(babble(5*time.Second), beep()...)
+	length := audio.Duration(len(greeting), rtp.Rate)
+	for range maxGreetings {
+		_ = c.Write(greeting)
+		for at, quiet := time.Duration(0), time.Duration(0); at < length || quiet < startOver; {
+			pcm, err := c.Read(ctx)
+			if err != nil {
+				return
+			}
+			d := audio.Duration(len(pcm), rtp.Rate)
+			at += d
+			if quiet += d; audio.RMS(pcm) >= loudness {
+				quiet = 0
+			}
+		}
+	}
 	isSilent(ctx, c)
 }
 

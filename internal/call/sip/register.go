@@ -216,7 +216,7 @@ func (r *registration) note(ctx context.Context, lifetime time.Duration, err err
 
 // withdraw removes the registration from the trunk.
 func (r *registration) withdraw(ctx context.Context) {
-	if time.Now().After(r.current().Until) {
+	if r.current().Until.IsZero() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawWait)
