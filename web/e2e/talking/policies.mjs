@@ -184,6 +184,7 @@ describe("the voice of somebody with a microphone", () => {
       await frame.locator(".start button").first().waitFor();
       assert.equal((await frame.evaluate(microphone)) === "given", given);
       await frame.locator(".start button").first().click(); // to talk
+      await frame.getByRole("button", { name: "Agree and talk" }).click();
       await frame.getByRole("button", { name: given ? "Mute the microphone" : "Turn on the microphone" }).waitFor();
       if (given) return;
       await frame.getByText("You can type instead").waitFor();

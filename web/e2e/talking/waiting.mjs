@@ -103,7 +103,9 @@ describe("those who wait", () => {
     assert.deepEqual((await rows(p))[0], "Is there a lift at pier 7?");
 
     await p.getByRole("button", { name: "Available" }).click();
-    await p.getByRole("switch", { name: "Open the next one after resolving" }).uncheck({ force: true });
+    const next = p.getByRole("switch", { name: "Open the next one after resolving" });
+    await next.press("Space"); // a click would have to wait for the menu to stand still
+    await next.and(p.locator(":not(:checked)")).waitFor({ state: "attached" });
     await p.keyboard.press("Escape");
     await p.getByRole("button", { name: /^Resolve: / }).click();
     await p.getByText("Conversation resolved").first().waitFor();
