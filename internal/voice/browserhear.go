@@ -40,7 +40,7 @@ func (l *hearer) browserIs(state BrowserState, reason string) {
 		l.person.finish()
 		return
 	case state == BrowserOn:
-		l.told = false
+		l.informed = false
 		return
 	}
 	l.x.all.o.Log.InfoContext(l.ctx, "recognize speech in a browser", "company", l.x.start.CompanyID, "conversation",
@@ -50,8 +50,8 @@ func (l *hearer) browserIs(state BrowserState, reason string) {
 	if l.held != nil {
 		l.resume()
 	}
-	if !l.told && l.mate == nil && l.ending == "" {
-		l.told = true
+	if !l.informed && l.mate == nil && l.ending == "" {
+		l.informed = true
 		l.sayNow(l.x.words.CannotHear)
 	}
 }

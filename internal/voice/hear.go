@@ -67,7 +67,7 @@ func (l *hearer) hear(pcm []int16) {
 	if l.mate != nil {
 		l.toMate(pcm)
 	}
-	if l.canHear() || !l.told && l.x.start.Browser == nil {
+	if l.canHear() || !l.informed && l.x.start.Browser == nil {
 		l.person.add(l.ctx, pcm, l.silence(l.person))
 	}
 }
@@ -81,10 +81,10 @@ func (l *hearer) began(u *utterance) {
 	if !l.canHear() {
 		l.person.close()
 		l.person.ears.talking = false
-		if l.told || l.x.start.Browser != nil { // by an earlier word in the same sound, or once the browser reports a failure
+		if l.informed || l.x.start.Browser != nil { // by an earlier word in the same sound, or once the browser reports a failure
 			return
 		}
-		l.told = true
+		l.informed = true
 		l.stopTalking()
 		if l.hasKeys() {
 			l.sayNow(l.x.words.KeysOnly)

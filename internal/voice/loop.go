@@ -75,14 +75,14 @@ type talker struct {
 // hearer handles the person's speech and keys.
 type hearer struct {
 	*loop
-	person  *listener // nil: the person is not transcribed
-	choices []string  // available to the person
-	before  []string  // earlier words of the person in this turn
-	confirm string    // words that the person must confirm
-	repeats int       // number of times that the person was asked to repeat their words
-	told    bool      // the person was informed that speech is not understood
-	entry   *entry    // keys that select no choice; nil for none
-	key     pressed
+	person   *listener // nil: the person is not transcribed
+	choices  []string  // available to the person
+	before   []string  // earlier words of the person in this turn
+	confirm  string    // words that the person must confirm
+	repeats  int       // number of times that the person was asked to repeat their words
+	informed bool      // the person was informed that speech is not understood
+	entry    *entry    // keys that select no choice; nil for none
+	key      pressed
 	// unanswered means that we have said nothing since the person's last words.
 	unanswered bool
 	asked      expected  // by the open question, looked up when the person begins to speak

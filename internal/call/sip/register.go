@@ -23,9 +23,9 @@ const (
 	registerWait  = 10 * time.Second // timeout of a request with its password
 	withdrawWait  = 2 * time.Second
 	retryFirst    = 5 * time.Second // after a failure that may pass; doubled at each further one
-	retryMost     = 5 * time.Minute
+	maxRetry      = 5 * time.Minute
 	refusedFirst  = time.Minute // after a refusal, which usually needs a change of the line
-	refusedMost   = time.Hour
+	maxRefused    = time.Hour
 )
 
 // Registration is the state of a line's registration at its trunk.
@@ -180,9 +180,9 @@ func (r *registration) keep(ctx context.Context) {
 
 // retry returns the pause after a number of failures, varied so that the lines of a restarted trunk do not come at once.
 func retry(err error, failed int) time.Duration {
-	first, most := retryFirst, retryMost
+	first, most := retryFirst, maxRetry
 	if refused, ok := errors.AsType[*Refused](err); ok && refused.Code < 500 {
-		first, most = refusedFirst, refusedMost
+		first, most = refusedFirst, maxRefused
 	}
 	wait := min(first<<min(failed-1, 16), most)
 	return wait*3/4 + mathrand.N(wait/2) //nolint:gosec // no secret
@@ -262,7 +262,7 @@ func (r *registration) send(ctx context.Context, lifetime time.Duration) (grante
 				continue
 			}
 		}
-		return 0, min(seconds(res, "Retry-After"), refusedMost), &Refused{res.StatusCode, short(res.Reason)}
+		return 0, min(seconds(res, "Retry-After"), maxRefused), &Refused{res.StatusCode, short(res.Reason)}
 	}
 }
 

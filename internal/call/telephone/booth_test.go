@@ -189,7 +189,7 @@ func TestAFullMailboxGetsNoMessage(t *testing.T) {
 func TestAPersonWhoSpeaksOverTheMessageIsGreeted(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {
 		r := screenable(t)
-		r.agent.Voicemail = "This is a long message to nobody in particular, which somebody at home hears, {{first_name}}."
+		r.agent.Voicemail = "This is a long message, and the person comes home before it ends, {{first_name}}."
 		e, d, _ := placing(r, func(c *sip.Call, there *colleague) {
 			plays(c, noise(saysMailbox), make([]int16, 8000), tone(880, 400*time.Millisecond))
 			time.Sleep(time.Second)

@@ -162,8 +162,8 @@ func (c *Conn) Initiation(ctx context.Context) (*Initiation, error) {
 	}
 }
 
-// Begin sends the first message. Nothing else may be sent before it. by names the recognizer of the person's speech (HearingBrowser …), for
-// a client whose initiation offers its browser; empty for others.
+// Begin sends the first message. Nothing else may be sent before it. by names the recognizer of the person's speech
+// (HearingBrowser …), for a client whose initiation offers its browser; empty for others.
 func (c *Conn) Begin(conversationID, by string) {
 	c.send(metadata(conversationID, by))
 }

@@ -127,7 +127,7 @@ describe("voice widgets", () => {
     await p.getByRole("textbox", { name: "Start talking" }).fill("Call us");
     await accessible(p, "the words of a voice widget");
     await p.getByRole("tab", { name: "Behavior" }).click();
-    await p.getByText("This agent recognizes no speech itself.").waitFor();
+    await p.getByText("This agent has no speech recognition.").waitFor();
     assert.equal(await p.getByRole("radio", { name: "The browser, on the device only" }).isChecked(), true);
     await p.getByRole("radio", { name: "Also the service of the browser's maker" }).check({ force: true });
     await p.getByRole("textbox", { name: "Consent" }).fill("We keep what you say for a week.");

@@ -33,7 +33,7 @@ import {
   const language = attribute("language-lovi") || document.documentElement.lang || navigator.language;
   const listeners: Listeners = {};
   const emit = (name: string, value?: unknown) => listeners[name]?.forEach((f) => f(value));
-  const hears = tag.getAttribute("hearing") !== null;
+  const recognition = tag.getAttribute("hearing") !== null;
   const tools: Record<string, (parameters: unknown) => unknown> = {};
   let data: { launcher: Launcher; hearing?: boolean; browser_hearing?: string; chat?: boolean } | undefined;
   let restyle: (css: string) => void;
@@ -105,7 +105,7 @@ import {
           language,
           identity,
           page: location.origin + location.pathname,
-          hears,
+          hears: recognition,
         },
       });
     if (type === "tool")
@@ -113,7 +113,7 @@ import {
         (result) => post({ type, id, result }),
         (failed) => post({ type, id, failed: "" + failed }),
       );
-    if (type === "ears" && hears)
+    if (type === "ears" && recognition)
       import(/* @vite-ignore */ home + "/embed/ears.js").then((m) => m.ears(e.data, post)).catch(warn);
     if (type === "state") {
       talking = /ing/.test(state);

@@ -66,7 +66,7 @@ afterEach(() => {
 });
 
 describe("the browser's recogniser", () => {
-  it("hears the track that it is given, on the device", () => {
+  it("recognises the given track on the device", () => {
     const track = {} as MediaStreamTrack;
     make().start(track);
     expect(last()).toMatchObject({ lang: "en", continuous: true, interimResults: true, processLocally: true });

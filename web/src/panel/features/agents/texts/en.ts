@@ -88,10 +88,10 @@ export const callTexts = {
   askCallersHelp: "Also ask people who call a line of this agent.",
   voicemail: "Voicemail message",
   voicemailHelp:
-    "Spoken after the beep. Optional. Without it, the agent hangs up. Voicemail is detected by its words and its sound, which can be wrong.",
+    "Spoken after the beep. Optional: without it, the agent hangs up. Detection by words and sound can be wrong.",
   purpose: "Reason for calling",
   purposeHelp:
-    "A few words, such as “your booking”, for assistants that ask callers who they are and why they call. Optional. Without it, the agent only says who calls.",
+    "A few words, such as “your booking”, for assistants that screen calls. Optional: without it, no reason is given.",
   menuKeys: "Keys for menus",
   menuKeysHelp:
     "What to press when a menu answers, such as 1w2; w waits for a second. Optional. Without it, the agent hangs up.",

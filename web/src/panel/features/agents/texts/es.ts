@@ -90,10 +90,10 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
   askCallersHelp: "Pregunta también en las llamadas a una línea de este agente.",
   voicemail: "Mensaje en el buzón de voz",
   voicemailHelp:
-    "Se dice después de la señal. Opcional. Sin él, el agente cuelga. Los contestadores se detectan por las palabras y el sonido, con posibles errores.",
+    "Se dice después de la señal. Opcional: sin él, el agente cuelga. La detección por palabras y sonido puede fallar.",
   purpose: "Motivo de la llamada",
   purposeHelp:
-    "Unas palabras, como «su reserva», para los asistentes que preguntan quién llama y por qué. Opcional. Sin él, el agente solo dice quién llama.",
+    "Unas palabras, como «su reserva», para los asistentes que filtran llamadas. Opcional: sin ellas, no se da un motivo.",
   menuKeys: "Teclas para los menús",
   menuKeysHelp:
     "Lo que se pulsa si contesta un menú, como 1w2; la w espera un segundo. Opcional. Sin ellas, el agente cuelga.",

@@ -90,11 +90,10 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
   askCallers: "Perguntar também a quem liga",
   askCallersHelp: "Pergunta também nas ligações para uma linha deste agente.",
   voicemail: "Mensagem na caixa postal",
-  voicemailHelp:
-    "Dita após o sinal. Opcional. Sem ela, o agente desliga. As caixas postais são detectadas pelas palavras e pelo som, o que pode falhar.",
+  voicemailHelp: "Dita após o sinal. Opcional: sem ela, o agente desliga. A detecção por palavras e som pode falhar.",
   purpose: "Motivo da ligação",
   purposeHelp:
-    "Poucas palavras, como “sua reserva”, para os assistentes que perguntam quem liga e por quê. Opcional. Sem ele, o agente só diz quem liga.",
+    "Poucas palavras, como “sua reserva”, para os assistentes que filtram ligações. Opcional: sem elas, nenhum motivo é informado.",
   menuKeys: "Teclas para menus",
   menuKeysHelp:
     "O que teclar se um menu atender, como 1w2; o w espera um segundo. Opcional. Sem elas, o agente desliga.",

@@ -140,9 +140,9 @@ export const voiceTexts = {
   pulse: "Pulse",
   agentNeeded: "Without an agent, no one answers visitors by voice.",
   elsewhere: "This agent speaks through ElevenLabs. Audio goes there, and teammates can't take over.",
-  deaf: "This agent recognizes no speech itself. It hears visitors whose browser turns speech into text; others type or tap. It answers aloud.",
+  deaf: "This agent has no speech recognition. It understands visitors whose browser turns speech into text; others type or tap.",
   hearing: "Who turns speech into text",
-  hearingHelp: "Used if the agent recognizes no speech itself.",
+  hearingHelp: "Used if the agent has no speech recognition.",
   hearingAuto: "The browser, on the device only",
   hearingAutoHelp:
     "The sound of a visitor's voice goes to this installation, for teammates and interruptions, and to no one else. Works in Chrome and Firefox on a computer, in a separate window or if your page's tag allows it.",

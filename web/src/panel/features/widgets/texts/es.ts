@@ -144,7 +144,7 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   agentNeeded: "Sin un agente, nadie responde por voz a los visitantes.",
   elsewhere:
     "Este agente habla a través de ElevenLabs. El audio pasa por allí y el equipo no puede tomar la conversación.",
-  deaf: "Este agente no tiene reconocimiento de voz propio. Oye a los visitantes cuyo navegador convierte la voz en texto; los demás escriben o tocan. Él responde en voz alta.",
+  deaf: "Este agente no tiene reconocimiento de voz. Entiende a los visitantes cuyo navegador convierte la voz en texto; los demás escriben.",
   hearing: "Quién convierte la voz en texto",
   hearingHelp: "Se usa si el agente no tiene reconocimiento de voz propio.",
   hearingAuto: "El navegador, solo en el dispositivo",

@@ -142,7 +142,7 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   pulse: "Pulsação",
   agentNeeded: "Sem um agente, ninguém responde aos visitantes por voz.",
   elsewhere: "Este agente fala pela ElevenLabs. O áudio passa por lá e a equipe não pode assumir.",
-  deaf: "Este agente não tem reconhecimento de fala próprio. Ele ouve os visitantes cujo navegador transforma a fala em texto; os outros digitam ou tocam. Ele responde em voz alta.",
+  deaf: "Este agente não tem reconhecimento de fala. Ele entende os visitantes cujo navegador transforma a fala em texto; os outros digitam.",
   hearing: "Quem transforma a fala em texto",
   hearingHelp: "Usado se o agente não tem reconhecimento de fala próprio.",
   hearingAuto: "O navegador, somente no dispositivo",
