@@ -192,16 +192,18 @@ func (r *report) fail(e event, p *pkg) {
 		fmt.Fprint(r.out, "    ", line)
 	}
 	failed := 0
-	for _, name := range p.order {
-		t := p.tests[name]
-		if t.outcome != "fail" && t.outcome != "" {
-			continue
-		}
-		if !t.parent {
-			failed++
-		}
-		for _, line := range t.output {
-			fmt.Fprint(r.out, "    ", line)
+	for _, parents := range []bool{false, true} { // the cause first: parents print the logs of programs
+		for _, name := range p.order {
+			t := p.tests[name]
+			if t.parent != parents || t.outcome != "fail" && t.outcome != "" {
+				continue
+			}
+			if !t.parent {
+				failed++
+			}
+			for _, line := range t.output {
+				fmt.Fprint(r.out, "    ", line)
+			}
 		}
 	}
 	for _, line := range p.output {

@@ -22,7 +22,10 @@ func TestTheReportNamesWhatFailedAndCounts(t *testing.T) {
 {"Action":"pass","Package":"carillon/a","Test":"TestParent","Elapsed":2}
 {"Action":"pass","Package":"carillon/a","Elapsed":2.5}
 {"Action":"run","Package":"carillon/b","Test":"TestWrong"}
-{"Action":"output","Package":"carillon/b","Test":"TestWrong","Output":"    y_test.go:9: is wrong\n"}
+{"Action":"output","Package":"carillon/b","Test":"TestWrong","Output":"    y_test.go:5: a long log\n"}
+{"Action":"run","Package":"carillon/b","Test":"TestWrong/inner"}
+{"Action":"output","Package":"carillon/b","Test":"TestWrong/inner","Output":"    y_test.go:9: is wrong\n"}
+{"Action":"fail","Package":"carillon/b","Test":"TestWrong/inner","Elapsed":1}
 {"Action":"fail","Package":"carillon/b","Test":"TestWrong","Elapsed":1}
 {"Action":"run","Package":"carillon/b","Test":"TestHangs"}
 {"Action":"output","Package":"carillon/b","Output":"panic: test timed out\n"}
@@ -34,6 +37,7 @@ func TestTheReportNamesWhatFailedAndCounts(t *testing.T) {
 	const want = `ok       2.5 s     2 tests  carillon/a
 FAIL     3.0 s     0 tests  carillon/b
         y_test.go:9: is wrong
+        y_test.go:5: a long log
     panic: test timed out
 FAIL     0.0 s     0 tests  carillon/c
     c/c.go:1:1: no sense
