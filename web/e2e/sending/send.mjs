@@ -33,10 +33,13 @@ describe("sending to one person", () => {
     await fill(field(/^Link of “/), "HT-7");
     await click(p.getByRole("button", { name: "Send", exact: true }));
     await p.getByRole("heading", { name: "To +34 600 701 234", exact: true }).waitFor();
+    const another = p.getByRole("button", { name: "Send another" });
+    const { y } = await another.boundingBox();
     await p
       .getByRole("status")
       .filter({ hasText: /Delivered|Read/ })
       .waitFor(); // it goes on by itself
+    assert.equal((await another.boundingBox()).y, y, "what is pressed stays under the pointer");
     assert.ok(clicks <= 4, `${clicks} clicks`);
     const { variables } = (await call("GET", "/panel/v1/templates", token)).data.find(
       (x) => x.name === "booking_confirmed" && x.language === "en",
@@ -47,7 +50,7 @@ describe("sending to one person", () => {
     await accessible(p, "what was sent");
     await shot(p, "send-sent");
     await looks(p, "send-sent");
-    await p.getByRole("button", { name: "Send another" }).click();
+    await another.click();
     assert.equal(await p.getByRole("combobox", { name: "To", exact: true }).inputValue(), "");
     assert.equal(await field(/^\{\{2\}\} · e\.g\. /).inputValue(), "Monday", "the next one is like it");
     const examples = p.getByRole("button", { name: "Use the examples" });

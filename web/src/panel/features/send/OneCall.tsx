@@ -245,7 +245,6 @@ function Called({ called, again }: { called: { id: string; number: string }; aga
           </h2>
           <span role="status">{n && <Outcome of={n} />}</span>
         </div>
-        {n?.recipients[0] && <Why recipient={n.recipients[0]} />}
         <div className="send-actions">
           <Button leftSection={<IconPhoneCall size={16} />} onClick={again}>
             {t.anotherCall}
@@ -257,6 +256,7 @@ function Called({ called, again }: { called: { id: string; number: string }; aga
             {t.openCall}
           </Button>
         </div>
+        {n?.recipients[0] && <Why recipient={n.recipients[0]} />}
       </div>
     </section>
   );

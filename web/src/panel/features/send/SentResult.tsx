@@ -53,12 +53,6 @@ export function SentResult({
               </h2>
               <span role="status">{n && <Outcome of={n} />}</span>
             </div>
-            {!many && n && recipient && (
-              <>
-                <Why recipient={recipient} page={n} />
-                <Steps recipient={recipient} page={n} />
-              </>
-            )}
             <div className="send-actions">
               <Button leftSection={<IconSend size={16} />} onClick={again}>
                 {t.another}
@@ -85,6 +79,13 @@ export function SentResult({
                 </Button>
               )}
             </div>
+            {/* Below the buttons, which stay where they are while it grows. */}
+            {!many && n && recipient && (
+              <>
+                <Why recipient={recipient} page={n} />
+                <Steps recipient={recipient} page={n} />
+              </>
+            )}
           </div>
         </section>
         {one.isLoadingError ? (
