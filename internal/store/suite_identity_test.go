@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,8 @@ func identifying() []sentence {
 		{"a contact with another number and another id is the same one, done once or twice", contactBecomesAnother},
 		{"who gets a number is nobody whose other numbers are known", newcomerHasNoOtherLines},
 		{"a message that was sent before a change is the person's, whose address is the present one", formerIsTheSame},
+		{"changes of a person make one contact, in whatever order they are reported", changesInAnyOrder},
+		{"a change that was long overtaken joins nobody", changeLongAgo},
 		{"who erases a person erases their former addresses, unless they are another's", formerIsErased},
 		{"a person whose contact is deleted meanwhile is a new one", deletedMeanwhile},
 		{"a number that a person gives is theirs unless it is another contact's", numberIsShared},
@@ -364,6 +367,90 @@ func formerIsTheSame(t *testing.T, r *rig) {
 	if got, err := r.Contacts.Present(t.Context(), ours, []identity.Identity{personOf("w3", "US.5")}, early); err != nil ||
 		!cmp.Equal(got, &chats.Address{Number: "34600111222", UserID: "US.6"}) {
 		t.Errorf("the id of the joined contact is now %v, %v", got, err)
+	}
+}
+
+// Reports of three changes of a person come in each order, with the number alone, the id alone, and both.
+func changesInAnyOrder(t *testing.T, r *rig) {
+	for i, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		for _, kinds := range []string{"line", "person", "line person"} {
+			scope := fmt.Sprintf("w%d%s", i, kinds)
+			of := func(n int) (all []identity.Identity) {
+				if strings.Contains(kinds, "line") {
+					all = append(all, line(fmt.Sprintf("346%d%d%06d", i, len(kinds)%10, n)))
+				}
+				if strings.Contains(kinds, "person") {
+					all = append(all, personOf(scope, fmt.Sprintf("US.%d", n)))
+				}
+				return all
+			}
+			address := func(n int, o *chats.Open) {
+				for _, x := range of(n) {
+					if x.Kind == identity.Line {
+						o.Contact.Number = x.Key.String()
+					} else {
+						o.Contact.UserID = x.Key.String()
+					}
+				}
+			}
+			first := r.meets(t, ours, of(0), func(o *chats.Open) { address(0, o) })
+			begin := r.now
+			r.now = r.now.Add(time.Second) // the first contact is the oldest
+			for range 2 { // each is repeated later
+				for _, n := range order {
+					r.meets(t, ours, of(n), func(o *chats.Open) {
+						o.Became, o.At = of(n+1), begin.Add(time.Duration(n)*time.Hour)
+						address(n+1, o)
+					})
+				}
+			}
+			contact, err := r.Contacts.ContactOf(t.Context(), ours, first.Contact.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := chats.Open{}
+			address(3, &want)
+			if n := len(r.knows(t, ours, first.Contact.ID)); n != len(of(3)) {
+				t.Errorf("%s in order %v: the contact has %d identities", kinds, order, n)
+			}
+			if contact.Number != want.Contact.Number || contact.UserID != want.Contact.UserID {
+				t.Errorf("%s in order %v: the contact has %q and %q", kinds, order, contact.Number, contact.UserID)
+			}
+			for n := range 3 {
+				known := of(n)
+				a, err := r.Contacts.Present(t.Context(), ours, known, begin.Add(-time.Minute))
+				if err != nil || a == nil || a.Number != want.Contact.Number || a.UserID != want.Contact.UserID {
+					t.Errorf("%s in order %v: %v are now %v: %v", kinds, order, known, a, err)
+				}
+			}
+		}
+	}
+}
+
+// A number that a person once had is another's after some time: a change to it joins them with neither a contact nor its address.
+func changeLongAgo(t *testing.T, r *rig) {
+	at := r.now
+	for _, x := range []struct {
+		later time.Duration
+		one   bool
+	}{{7 * 24 * time.Hour, true}, {8 * 24 * time.Hour, false}, {-time.Second, false}} {
+		suffix := fmt.Sprintf("%03d", int(x.later.Hours())+1)
+		number := func(n string) []identity.Identity { return []identity.Identity{line("346001" + n + suffix)} }
+		change := func(from, to string, at time.Time) *chats.Open {
+			return r.meets(t, ours, number(from), func(o *chats.Open) {
+				o.Became, o.At, o.Contact.Number = number(to), at, "346001"+to+suffix
+			})
+		}
+		first := r.meets(t, ours, number("01"))
+		r.now = r.now.Add(time.Second) // it is the oldest
+		other := change("02", "03", at.Add(x.later))
+		if got := change("01", "02", at); got.Contact.ID != first.Contact.ID {
+			t.Errorf("after %v the change is %s's, not %s's", x.later, got.Contact.ID, first.Contact.ID)
+		}
+		found, err := r.Contacts.ContactOf(t.Context(), ours, other.Contact.ID)
+		if (err != nil) != x.one {
+			t.Errorf("after %v the other contact is %v, %v", x.later, found, err)
+		}
 	}
 }
 

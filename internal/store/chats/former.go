@@ -136,6 +136,51 @@ func (s *Store) moved(ctx context.Context, tx *db.Tx, o *Open, at time.Time) err
 	return nil
 }
 
+// maxOvertaken bounds the time from a change to a later one that was reported first: the channel repeats reports for a
+// week. After that a number may be somebody else's.
+const maxOvertaken = 7 * 24 * time.Hour
+
+// overtaken returns the contact that has taken in a later change of the same person, and replaces what the identities of
+// an open became by its present ones; "" if there is none.
+func (c *claimer) overtaken(ctx context.Context, o *Open) (string, error) {
+	formers, err := formersOf(ctx, c.tx, c.s.d, c.companyID, o.Became)
+	if err != nil || o.At.IsZero() {
+		return "", err
+	}
+	contactID := ""
+	for _, x := range o.Became {
+		f, ok := formers[x]
+		late := f.until.Sub(o.At)
+		if ok && late >= 0 && late <= maxOvertaken && (contactID == "" || x.Kind == identity.Person) {
+			contactID = f.contactID
+		}
+	}
+	if contactID == "" {
+		return "", nil
+	}
+	person, line := split(o.Became)
+	scope := ""
+	if person != nil {
+		scope = person.Scope
+	}
+	a, err := addressOf(ctx, c.tx, c.companyID, contactID, scope)
+	if err != nil || a == nil {
+		return "", err
+	}
+	var became []identity.Identity
+	if line != nil && a.Number != "" {
+		became = append(became, identity.Identity{Kind: identity.Line, Key: identity.Number(a.Number)})
+	}
+	if person != nil && a.UserID != "" {
+		became = append(became, identity.Identity{Kind: identity.Person, Scope: scope, Key: identity.User(a.UserID)})
+	}
+	if len(became) == 0 { // the later contact has no such address any more
+		return "", nil
+	}
+	o.Became, o.Contact.Number, o.Contact.UserID = became, a.Number, a.UserID
+	return contactID, nil
+}
+
 // remember stores that the identities which a change has replaced were the contact's until then, unless they are another's.
 func (c *claimer) remember(ctx context.Context, contactID string, o *Open) error {
 	for _, x := range o.Known {

@@ -181,7 +181,11 @@ func (s *Store) claim(ctx context.Context, tx *db.Tx, o *Open) (string, *claimer
 	}
 	person, line := split(o.Known)
 	if len(o.Became) > 0 {
-		contactID, err := c.became(ctx, o, person, line)
+		later, err := c.overtaken(ctx, o)
+		if err != nil {
+			return "", nil, err
+		}
+		contactID, err := c.became(ctx, o, person, line, later)
 		return contactID, c, err
 	}
 	if !o.At.IsZero() { // its caller has looked up the present address
@@ -274,8 +278,8 @@ func namedIn(all []identity.Identity, scope string) bool {
 }
 
 // became returns the contact whose identities the channel has changed, with its former identities; "" if none is
-// known. It is idempotent.
-func (c *claimer) became(ctx context.Context, o *Open, person, line *identity.Identity) (string, error) {
+// known. It is idempotent. A contact that has taken in a later change of the same person is joined with it.
+func (c *claimer) became(ctx context.Context, o *Open, person, line *identity.Identity, later string) (string, error) {
 	newPerson, newLine := split(o.Became)
 	contactID := c.ownerOf(person)
 	if byLine := c.ownerOf(line); contactID == "" && byLine != "" {
@@ -287,10 +291,18 @@ func (c *claimer) became(ctx context.Context, o *Open, person, line *identity.Id
 			contactID = byLine // otherwise the number belongs to somebody else by now
 		}
 	}
-	if contactID == "" {
+	if contactID == "" && later == "" {
 		return c.one(ctx, newPerson, newLine)
 	}
 	var err error
+	switch {
+	case contactID == "":
+		contactID = later
+	case later != "" && later != contactID:
+		if contactID, err = c.join(ctx, contactID, later); err != nil {
+			return "", err
+		}
+	}
 	if other := c.ownerOf(newPerson); other != "" && other != contactID {
 		if contactID, err = c.join(ctx, contactID, other); err != nil {
 			return "", err

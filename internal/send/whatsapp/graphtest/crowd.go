@@ -21,8 +21,10 @@ type Somebody struct {
 // Reported is the recipient in a status of a message.
 type Reported struct{ Number, UserID string }
 
-// early marks a message that was sent before the change.
-const early = "early"
+const (
+	early  = "early"  // marks a message that was sent before the change
+	second = "second" // marks a change that follows another
+)
 
 func (c *Somebody) writes(stage int, number, user string) {
 	text := fmt.Sprintf("person %d text %d", c.I, len(c.Texts))
@@ -61,8 +63,11 @@ func (c *Somebody) delivers(stage int, number, user string) {
 func Dated(m Inbound, stage int, begin time.Time) Inbound {
 	m = maps.Clone(m)
 	at := begin.Add(time.Duration(stage) * time.Minute)
-	if m["timestamp"] == early {
+	switch m["timestamp"] {
+	case early:
 		at = begin
+	case second:
+		at = at.Add(time.Second)
 	}
 	m["timestamp"] = fmt.Sprint(at.Unix())
 	return m
@@ -112,17 +117,33 @@ func Crowd() (all []*Somebody) {
 	return all
 }
 
+// moves reports that a number and the id with it have become others.
+func (c *Somebody) moves(from, id, number, newID, at string) {
+	m := Inbound{"id": "wamid." + newID, "type": "system", "system": map[string]any{
+		"type": "user_changed_number", "body": "changed", "wa_id": number, "user_id": newID, "previous_user_id": id,
+		"parent_user_id": fmt.Sprintf("MX.ENT.%d", c.I),
+	}}
+	if at != "" {
+		m["timestamp"] = at
+	}
+	c.add(1, from, "", m)
+}
+
 // changes gives the person a new number, and a new id with it. It returns the next owner of the number, if there is one.
 func (c *Somebody) changes(dialed, other, id string) (next *Somebody) {
 	number, newID := fmt.Sprintf("5256%08d", c.I), fmt.Sprintf("MX.%dB", c.I)
 	c.Lines = append(c.Lines, number, newID)
 	c.writes(0, dialed, "")
 	c.writes(0, other, id)
-	c.add(1, other, "", Inbound{"id": fmt.Sprintf("wamid.%d.new", c.I), "type": "system", "system": map[string]any{
-		"type": "user_changed_number", "body": "changed", "wa_id": number, "user_id": newID, "previous_user_id": id,
-		"parent_user_id": fmt.Sprintf("MX.ENT.%d", c.I),
-	}})
+	c.moves(other, id, number, newID, "")
 	c.delivers(1, dialed, id)
+	if c.I%4 == 0 { // and again a second later: the two are reported in any order
+		last, lastID := fmt.Sprintf("5257%08d", c.I), fmt.Sprintf("MX.%dD", c.I)
+		c.Lines = append(c.Lines, last, lastID)
+		c.moves(number, newID, last, lastID, second)
+		c.delivers(1, number, newID)
+		number, newID = last, lastID
+	}
 	c.writes(2, number, "")
 	c.writes(2, "", newID)
 	c.wrote(2, dialed, "")
