@@ -40,7 +40,8 @@ export function MetaLink({ to }: { to: string }) {
   const t = useTexts(texts);
   return (
     <a href={to} target="_blank" rel="noopener noreferrer" className="nowrap">
-      {t.atMeta} <IconExternalLink size={14} aria-hidden="true" />
+      {t.atMeta}
+      <IconExternalLink size={14} aria-hidden="true" style={{ marginInlineStart: 4 }} />
       <span className="hidden"> {t.opensNew}</span>
     </a>
   );

@@ -100,7 +100,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   callbackLast: "Último callback: {ago}.",
   callbackNone: "Aún no hay callbacks.",
   otherFields:
-    "También son útiles: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update. Para un número que sigue en la aplicación WhatsApp Business: smb_message_echoes, history, smb_app_state_sync.",
+    "También son útiles: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update. Para un número que sigue en la app WhatsApp Business: smb_message_echoes, history, smb_app_state_sync.",
   pacing: "Ritmo",
   perSecond: "Mensajes por segundo",
   perSecondHelp: "0 para no limitar. Meta permite 80 a la mayoría de los números.",
@@ -168,9 +168,9 @@ export const texts: Record<keyof typeof en.texts, string> = {
   event_ACCOUNT_VIOLATION: "Infracción de la política",
   event_ACCOUNT_RESTRICTION: "Cuenta restringida",
   event_PARTNER_REMOVED:
-    "El número se desconectó en la aplicación WhatsApp Business. Conéctelo de nuevo en la aplicación para usarlo aquí",
+    "El número se desconectó en la app WhatsApp Business. Conéctelo de nuevo en la app para usarlo aquí",
   event_ACCOUNT_OFFBOARDED:
-    "La cuenta se desconectó de la API de la nube y el número funciona solo en la aplicación WhatsApp Business",
+    "La cuenta se desconectó de la API de la nube y el número funciona solo en la app WhatsApp Business",
   event_ACCOUNT_RECONNECTED: "La cuenta se conectó de nuevo a la API de la nube",
   asOf: "dato de {ago}",
   notKnown: "Sin datos",
@@ -314,7 +314,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   templates_misclassified: "Meta limita los envíos porque hubo plantillas con una categoría equivocada.",
   do_templates_misclassified:
     "Corrija las categorías de sus plantillas y apele en el Administrador de WhatsApp. Los mensajes esperan hasta entonces.",
-  coexistence: "El número también se usa en la aplicación WhatsApp Business, que lo registra. Aquí no necesita PIN.",
+  coexistence: "El número también se usa en la app WhatsApp Business, que lo registra. Aquí no necesita PIN.",
   register: "Registrar el número",
   registerAbout: "El número puede enviar y recibir después de registrarse en la API de la nube.",
   registeredDone: "Número registrado",
@@ -338,11 +338,10 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   refused_number_deleted_recently: "El número se eliminó hace un momento. Reinténtelo en cinco minutos.",
   refused_registrations_too_many: "Demasiados intentos: Meta permite 10 en 72 horas. Reinténtelo en 72 horas.",
   refused_history_asked_before:
-    "Meta permite esta solicitud una vez y ya se hizo. Para repetirla, desconecte el número en la aplicación WhatsApp Business y conéctelo de nuevo.",
+    "Meta permite esta solicitud una vez y ya se hizo. Para repetirla, desconecte el número en la app WhatsApp Business y conéctelo de nuevo.",
   refused_history_too_late:
-    "Meta permite esta solicitud solo en las primeras 24 horas tras la conexión. Desconecte el número en la aplicación WhatsApp Business y conéctelo de nuevo.",
-  refused_history_not_shared:
-    "La empresa no comparte su historial. Active la opción en la aplicación WhatsApp Business.",
+    "Meta permite esta solicitud solo en las primeras 24 horas tras la conexión. Desconecte el número en la app WhatsApp Business y conéctelo de nuevo.",
+  refused_history_not_shared: "La empresa no comparte su historial. Active la opción en la app WhatsApp Business.",
   where_version: "Las versiones están en el registro de cambios de Meta.",
   where_token: "Se crea en Configuración del negocio › Usuarios del sistema › Generar token.",
   where_phone_number_id: "Está en su app, en WhatsApp › Configuración de la API.",
@@ -359,9 +358,8 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
 };
 
 export const historyTexts = {
-  title: "Aplicación WhatsApp Business",
-  about:
-    "El número sigue en la aplicación. Se pueden importar las conversaciones anteriores y los nombres de los contactos.",
+  title: "App WhatsApp Business",
+  about: "El número sigue en la app. Se pueden importar las conversaciones anteriores y los nombres de los contactos.",
   once: "Meta permite cada solicitud una vez, en las 24 horas siguientes a la conexión. Pida primero los contactos.",
   askContacts: "Importar contactos",
   askHistory: "Importar conversaciones",
@@ -372,8 +370,7 @@ export const historyTexts = {
   phase1: "los últimos 90 días",
   phase2: "los últimos 180 días",
   done: "Las conversaciones están importadas.",
-  refused:
-    "La empresa no comparte su historial en la aplicación WhatsApp Business. Los mensajes nuevos llegan como siempre.",
+  refused: "La empresa no comparte su historial en la app WhatsApp Business. Los mensajes nuevos llegan como siempre.",
   counts: "{messages} mensajes, {conversations} conversaciones, {names} nombres.",
   last: "Últimos datos: {ago}.",
 };

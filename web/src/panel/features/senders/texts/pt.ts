@@ -99,7 +99,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   callbackLast: "Último callback: {ago}.",
   callbackNone: "Nenhum callback ainda.",
   otherFields:
-    "Também são úteis: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update. Para um número que continua no aplicativo WhatsApp Business: smb_message_echoes, history, smb_app_state_sync.",
+    "Também são úteis: message_template_status_update, message_template_quality_update, message_template_components_update, template_category_update, phone_number_quality_update, business_capability_update, account_update. Para um número que continua no app WhatsApp Business: smb_message_echoes, history, smb_app_state_sync.",
   pacing: "Ritmo",
   perSecond: "Mensagens por segundo",
   perSecondHelp: "0 para não limitar. A Meta permite 80 para a maioria dos números.",
@@ -167,9 +167,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   event_ACCOUNT_VIOLATION: "Violação da política",
   event_ACCOUNT_RESTRICTION: "Conta restrita",
   event_PARTNER_REMOVED:
-    "O número foi desconectado no aplicativo WhatsApp Business. Conecte-o novamente no aplicativo para usá-lo aqui",
-  event_ACCOUNT_OFFBOARDED:
-    "A conta foi desconectada da API da nuvem e o número funciona só no aplicativo WhatsApp Business",
+    "O número foi desconectado no app WhatsApp Business. Conecte-o novamente no app para usá-lo aqui",
+  event_ACCOUNT_OFFBOARDED: "A conta foi desconectada da API da nuvem e o número funciona só no app WhatsApp Business",
   event_ACCOUNT_RECONNECTED: "A conta foi conectada novamente à API da nuvem",
   asOf: "dado de {ago}",
   notKnown: "Sem dados",
@@ -312,7 +311,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   templates_misclassified: "A Meta limita os envios porque houve modelos com a categoria errada.",
   do_templates_misclassified:
     "Corrija as categorias dos seus modelos e recorra no Gerenciador do WhatsApp. As mensagens aguardam até lá.",
-  coexistence: "O número também é usado no aplicativo WhatsApp Business, que o registra. Aqui ele não precisa de PIN.",
+  coexistence: "O número também é usado no app WhatsApp Business, que o registra. Aqui ele não precisa de PIN.",
   register: "Registrar o número",
   registerAbout: "O número pode enviar e receber depois do registro na API da nuvem.",
   registeredDone: "Número registrado",
@@ -336,10 +335,10 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   refused_number_deleted_recently: "O número foi excluído há pouco. Tente novamente em cinco minutos.",
   refused_registrations_too_many: "Tentativas demais: a Meta permite 10 em 72 horas. Tente novamente em 72 horas.",
   refused_history_asked_before:
-    "A Meta permite esta requisição uma vez, e ela já foi feita. Para repeti-la, desconecte o número no aplicativo WhatsApp Business e conecte-o novamente.",
+    "A Meta permite esta requisição uma vez, e ela já foi feita. Para repeti-la, desconecte o número no app WhatsApp Business e conecte-o novamente.",
   refused_history_too_late:
-    "A Meta permite esta requisição só nas primeiras 24 horas após a conexão. Desconecte o número no aplicativo WhatsApp Business e conecte-o novamente.",
-  refused_history_not_shared: "A empresa não compartilha o histórico. Ative a opção no aplicativo WhatsApp Business.",
+    "A Meta permite esta requisição só nas primeiras 24 horas após a conexão. Desconecte o número no app WhatsApp Business e conecte-o novamente.",
+  refused_history_not_shared: "A empresa não compartilha o histórico. Ative a opção no app WhatsApp Business.",
   where_version: "As versões estão no registro de alterações da Meta.",
   where_token: "É criado em Configurações do negócio › Usuários do sistema › Gerar token.",
   where_phone_number_id: "Está no seu app, em WhatsApp › Configuração da API.",
@@ -356,8 +355,8 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
 };
 
 export const historyTexts = {
-  title: "Aplicativo WhatsApp Business",
-  about: "O número continua no aplicativo. As conversas anteriores e os nomes dos contatos podem ser importados.",
+  title: "App WhatsApp Business",
+  about: "O número continua no app. As conversas anteriores e os nomes dos contatos podem ser importados.",
   once: "A Meta permite cada requisição uma vez, nas 24 horas após a conexão. Peça primeiro os contatos.",
   askContacts: "Importar contatos",
   askHistory: "Importar conversas",
@@ -368,8 +367,7 @@ export const historyTexts = {
   phase1: "os últimos 90 dias",
   phase2: "os últimos 180 dias",
   done: "As conversas estão importadas.",
-  refused:
-    "A empresa não compartilha o histórico no aplicativo WhatsApp Business. As mensagens novas chegam como sempre.",
+  refused: "A empresa não compartilha o histórico no app WhatsApp Business. As mensagens novas chegam como sempre.",
   counts: "{messages} mensagens, {conversations} conversas, {names} nomes.",
   last: "Últimos dados: {ago}.",
 };
