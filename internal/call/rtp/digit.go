@@ -26,12 +26,13 @@ type press struct {
 	ticks int
 
 	payloadType uint8
+	units       int // timestamp units of a sample
 }
 
 // payload returns the payload for a tick after the key was pressed. last reports that it is the key's last packet.
 func (p *press) payload() (b [payloadBytes]byte, last bool) {
 	down := int(digitTime / frameTime)
-	length := min(p.ticks+1, down) * frameSamples
+	length := min(p.ticks+1, down) * frameSamples * p.units
 	b = [payloadBytes]byte{p.key, digitVolume, byte(length >> 8), byte(length)}
 	if p.ticks+1 >= down {
 		b[1] |= endBit

@@ -3,11 +3,12 @@ package rtp
 import "carillon/internal/base/audio"
 
 const (
-	targetFrames = 3  // 60 ms of buffered sound before playback starts, or two packets
-	maxFrames    = 25 // more than half a second of buffered sound is unnecessary delay
-	aheadFrames  = 6  // above this number, quiet frames are skipped, which is not noticeable
-	quietFrame   = 60 // RMS
-	maxHide      = 5  // maximum number of missing frames in a row that are replaced
+	targetFrames = 3   // 60 ms of buffered sound before playback starts, or two packets
+	maxFrames    = 25  // more than half a second of buffered sound is unnecessary delay
+	aheadFrames  = 6   // above this number, quiet frames are skipped, which is not noticeable
+	lowFrames    = 250 // after this many frames with none buffered, a quiet frame is repeated
+	quietFrame   = 60  // RMS
+	maxHide      = 5   // maximum number of missing frames in a row that are replaced
 
 	maxAhead    = 100                      // packets; a larger step is another stream
 	maxGap      = 2 * Rate                 // samples between two packets of one stream
@@ -33,16 +34,18 @@ type jitter struct {
 	stamp  uint32
 	at     int64 // its position
 	length int   // its samples
+	units  int64 // timestamp units of a sample
 
 	playing bool
 	last    []int16
 	hidden  int // frames that were replaced in a row
 	waited  int // of them, those that were replaced in the hope that they arrive late
+	low     int // frames in a row with no other after them
 
 	late, lost int64
 }
 
-func newJitter() *jitter { return &jitter{next: firstAt, end: firstAt} }
+func newJitter() *jitter { return &jitter{next: firstAt, end: firstAt, units: 1} }
 
 // add takes a received packet.
 func (j *jitter) add(ssrc uint32, seq uint16, stamp uint32, pcm []int16) {
@@ -86,7 +89,7 @@ func (j *jitter) restart() {
 
 // position returns the position of a packet that is a number of packets ahead of the last one.
 func (j *jitter) position(ahead int, stamp uint32) int64 {
-	passed := int64(int32(stamp - j.stamp))
+	passed := int64(int32(stamp-j.stamp)) / j.units
 	switch {
 	case ahead == 1:
 		return j.at + int64(j.length)
@@ -129,12 +132,18 @@ func (j *jitter) take() []int16 {
 		}
 		j.playing = true
 	}
+	if j.end-j.next > frameSamples {
+		j.low = -1
+	}
+	j.low++
 	pcm, missing := j.frame()
 	for missing == 0 && j.end-j.next > aheadFrames*frameSamples && audio.RMS(pcm) < quietFrame {
 		j.skip(frameSamples)
 		pcm, missing = j.frame()
 	}
 	switch {
+	case missing == 0 && j.low > lowFrames && audio.RMS(pcm) < quietFrame: // the sender's clock is slower
+		j.low = 0
 	case missing == 0:
 		j.hidden = 0
 		j.skip(frameSamples)

@@ -146,3 +146,40 @@ func TestAStreamThatBeginsAgainIsHeard(t *testing.T) {
 		})
 	}
 }
+
+// Clocks differ by up to 100 ppm: over half an hour by nine frames, which are left out or added where it is quiet.
+func TestClocksMayDiffer(t *testing.T) {
+	t.Parallel()
+	const halfAnHour = 90_000 // frames
+	said := speech(20 * time.Second)
+	for _, ppm := range []int{-100, 0, 100} {
+		t.Run(fmt.Sprintf("%d ppm", ppm), func(t *testing.T) {
+			t.Parallel()
+			j := newJitter()
+			sent, loud, heard, replaced := 0, 0, 0, 0
+			length := func(pcm []int16) int {
+				if audio.RMS(pcm) < quietFrame {
+					return 0
+				}
+				return 1
+			}
+			for now := range halfAnHour {
+				for sent*(1_000_000-ppm) <= now*1_000_000 { // the sender's clock
+					at := sent * frameSamples % len(said)
+					pcm := said[at : at+frameSamples]
+					j.add(1, uint16(sent), uint32(sent*frameSamples), pcm)
+					loud += length(pcm)
+					sent++
+				}
+				heard += length(j.take())
+				replaced += min(j.waited, 1)
+			}
+			if j.lost+j.late > 0 || loud-heard > maxFrames {
+				t.Errorf("%d frames are lost and %d late; %d of %d loud ones are heard", j.lost, j.late, heard, loud)
+			}
+			if replaced > 0 {
+				t.Errorf("%d frames are replaced", replaced)
+			}
+		})
+	}
+}

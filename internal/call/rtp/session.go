@@ -1,5 +1,5 @@
-// Package rtp sends and receives the sound of a telephone call: G.711 over RTP (RFC 3550, RFC 3551), digits (RFC
-// 4733), and SRTP with keys from SDES (RFC 3711, RFC 4568). A Session is a voice.Line.
+// Package rtp sends and receives the sound of a telephone call: G.711 and Opus over RTP (RFC 3550, RFC 3551, RFC 7587),
+// digits (RFC 4733), and SRTP with keys from SDES (RFC 3711, RFC 4568). A Session is a voice.Line.
 package rtp
 
 import (
@@ -29,6 +29,8 @@ const (
 	lead         = 60 * time.Millisecond
 	maxQueued    = 10 * Rate // samples waiting to be sent
 	keptQueue    = Rate / 2  // capacity kept when the queue is empty
+	payloadMu    = 0
+	payloadA     = 8
 	maxPacket    = 1500
 	maxPayload   = 3 * frameSamples // of one packet: we ask for 20 ms, and some peers send 10, 30 or 60
 	replayWindow = 64               // packets of an encrypted call that may arrive out of order
@@ -42,8 +44,11 @@ type Keys struct {
 // Coding is the form of a call's sound and digits, which either side may change during the call.
 type Coding struct {
 	Law       audio.Law // of the sound that is sent; either law is received
+	Opus      uint8     // payload type of Opus, in which sound is sent instead; 0 for G.711
+	OwnOpus   uint8     // payload type that we named for Opus; it is received
 	Digits    uint8     // payload type of digits that are sent, and received; 0 if the far side does not accept any
 	OwnDigits uint8     // payload type that we named for digits; it is received too
+	FastClock bool      // digits that are sent count time in Opus's units
 	Held      bool      // the far side wants no sound
 }
 
@@ -68,6 +73,7 @@ type Session struct {
 	queue  []int16 // samples to send
 	keys   []rune  // keys to send
 	jitter *jitter
+	line   opusLine
 
 	latch    *latch
 	refused  Refused
@@ -86,8 +92,9 @@ type Session struct {
 	pause int
 	first bool
 	out   [frameSamples]int16
-	coded [frameSamples]byte
+	coded [maxPacket / 2]byte
 	wire  [maxPacket]byte
+	opus  encoder // nil until it is used
 	// Only used by the receiver:
 	pressed pressed
 	packets int64
@@ -259,7 +266,7 @@ func (s *Session) send() {
 func (s *Session) tick() {
 	coding := s.coding.Load()
 	s.mu.Lock()
-	in := s.jitter.take()
+	in := s.frame()
 	out := s.out[:]
 	n := copy(out, s.queue)
 	clear(out[n:])
@@ -270,7 +277,10 @@ func (s *Session) tick() {
 	if s.press == nil && len(s.keys) > 0 && s.pause == 0 && coding.Digits > 0 {
 		key, _ := keyOf(s.keys[0])
 		s.keys = s.keys[1:]
-		s.press = &press{key: key, begun: s.stamp, payloadType: coding.Digits}
+		s.press = &press{key: key, begun: s.stamp * coding.units(), payloadType: coding.Digits, units: 1}
+		if coding.FastClock {
+			s.press.units = opusUnits
+		}
 	}
 	s.mu.Unlock()
 	if in == nil {
@@ -298,14 +308,41 @@ func (s *Session) tick() {
 		s.sendPress()
 	default:
 		s.pause = max(0, s.pause-1)
-		payload := uint8(0)
-		if coding.Law == audio.A {
-			payload = 8
+		payload, data := s.encode(coding, out)
+		if len(data) > 0 {
+			s.packet(payload, s.first, s.stamp*coding.units(), data)
+			s.first = false
 		}
-		s.packet(payload, s.first, s.stamp, coding.Law.Compress(s.coded[:0], out))
-		s.first = false
 	}
 	s.stamp += frameSamples
+}
+
+// units returns the timestamp units of a sample that is sent.
+func (c *Coding) units() uint32 {
+	if c.Opus > 0 {
+		return opusUnits
+	}
+	return 1
+}
+
+// encode returns the payload of a frame, and its type; an empty one if the frame cannot be encoded.
+func (s *Session) encode(coding *Coding, frame []int16) (payload uint8, data []byte) {
+	switch {
+	case coding.Opus == 0 && coding.Law == audio.A:
+		return payloadA, audio.A.Compress(s.coded[:0], frame)
+	case coding.Opus == 0:
+		return payloadMu, coding.Law.Compress(s.coded[:0], frame)
+	case s.opus == nil:
+		var err error
+		if s.opus, err = newEncoder(); err != nil {
+			return 0, nil
+		}
+	}
+	n, err := s.opus.encode(s.coded[:], frame)
+	if err != nil {
+		return 0, nil
+	}
+	return coding.Opus, s.coded[:n]
 }
 
 func (s *Session) sendPress() {
@@ -411,19 +448,47 @@ func (s *Session) take(b []byte, from netip.AddrPort) {
 			default:
 			}
 		}
-	case p.PayloadType == 0 || p.PayloadType == 8:
+	case p.PayloadType > 0 && p.PayloadType == coding.OwnOpus:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.line.take(&p, s.playOpus)
+	case p.PayloadType == payloadMu || p.PayloadType == payloadA:
 		if len(p.Payload) == 0 || len(p.Payload) > maxPayload {
 			return
 		}
 		law := audio.Mu
-		if p.PayloadType == 8 {
+		if p.PayloadType == payloadA {
 			law = audio.A
 		}
+		pcm := law.Expand(make([]int16, 0, len(p.Payload)), p.Payload)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.packets++
-		s.jitter.add(p.SSRC, p.SequenceNumber, p.Timestamp, law.Expand(make([]int16, 0, len(p.Payload)), p.Payload))
+		s.jitter.units = 1
+		s.jitter.add(p.SSRC, p.SequenceNumber, p.Timestamp, pcm)
 	}
+}
+
+// playOpus passes the sound of a packet on to the jitter buffer. That of a lost packet may have been replaced in part.
+func (s *Session) playOpus(p *rtp.Packet, pcm []int16, lost bool) {
+	s.jitter.units = opusUnits
+	replaced := s.jitter.waited * frameSamples
+	s.jitter.add(p.SSRC, p.SequenceNumber, p.Timestamp, pcm)
+	if lost {
+		s.jitter.lost++
+		s.jitter.skip(int64(min(replaced, len(pcm))))
+	} else {
+		s.packets++
+	}
+}
+
+// frame returns the received frame that is due, or nil for silence. Packets of Opus wait for those before them until their
+// own sound is due.
+func (s *Session) frame() []int16 {
+	for s.jitter.playing && s.jitter.end-s.jitter.next < frameSamples && len(s.line.held) > 0 {
+		s.line.advance(s.playOpus)
+	}
+	return s.jitter.take()
 }
 
 // Pressed reports digits that arrived outside the sound.

@@ -381,14 +381,15 @@ func TestJitter(t *testing.T) {
 func FuzzPacket(f *testing.F) {
 	f.Add([]byte{0x80, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3})
 	f.Add([]byte{0x80, 101, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0x80, 0, 160})
+	f.Add([]byte{0x80, 96, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 8, 1, 2, 3})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		from := netip.MustParseAddrPort("127.0.0.1:1")
 		s := &Session{jitter: newJitter(), digits: make(chan rune, 1), latch: newLatch(Far{Sound: from})}
-		s.Recode(Coding{Digits: 101})
+		s.Recode(Coding{Digits: 101, OwnOpus: 96})
 		s.take(b, from)
 		s.take(b, from)
 		for range 4 {
-			s.jitter.take()
+			s.frame()
 		}
 		if j := s.jitter; j.end-j.next > maxBuffered {
 			t.Error("unbounded")

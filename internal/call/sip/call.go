@@ -392,7 +392,13 @@ func (c *Call) follow(far *description) {
 
 // coding returns the form of a call's sound by both descriptions.
 func coding(own, far *description) rtp.Coding {
-	return rtp.Coding{Law: far.law(), Digits: far.digits, OwnDigits: own.digits, Held: far.held()}
+	c := rtp.Coding{
+		Law: far.law(), OwnOpus: uint8(own.opus), Digits: far.digits, OwnDigits: own.digits, FastClock: far.fast, Held: far.held(),
+	}
+	if far.sendsOpus() {
+		c.Opus = uint8(far.opus)
+	}
+	return c
 }
 
 // takeAnswer applies the answer in an ACK to an offer in our response. It returns false if a call cannot begin without it.

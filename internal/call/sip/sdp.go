@@ -21,7 +21,9 @@ type description struct {
 	port             uint16
 	secure           bool   // RTP/SAVP
 	payloads         []int  // in order of preference
+	opus             int    // payload type of Opus; 0 for none
 	digits           uint8  // payload type of telephone-event; 0 for none
+	fast             bool   // whose clock is that of Opus
 	direction        string // sendrecv, sendonly, recvonly or inactive
 	keys             []crypto
 	streams          []media // the offered ones; empty in an offer of ours
@@ -44,6 +46,7 @@ const (
 	suite     = "AES_CM_128_HMAC_SHA1_80"
 	keyBytes  = 30
 	digitsOwn = 101
+	opusOwn   = 96
 	maxLines  = 300
 	maxMedia  = 16
 
@@ -60,7 +63,7 @@ const (
 
 var (
 	errNoAudio  = errors.New("the far side offers no sound")
-	errNoCodec  = errors.New("the far side has no G.711")
+	errNoCodec  = errors.New("the far side has neither G.711 nor Opus")
 	errNoKey    = errors.New("the far side encrypts in no way that is known here")
 	errBadSound = errors.New("the description of the sound cannot be read")
 )
@@ -69,8 +72,8 @@ var (
 func propose(address netip.Addr, port uint16, secure bool) *description {
 	id := uint64(time.Now().Unix())
 	d := &description{
-		session: id, version: id, address: address, port: port, secure: secure, payloads: []int{payloadMu, payloadA},
-		digits: digitsOwn, direction: sendReceive,
+		session: id, version: id, address: address, port: port, secure: secure, payloads: []int{payloadMu, payloadA, opusOwn},
+		opus: opusOwn, digits: digitsOwn, direction: sendReceive,
 	}
 	if secure {
 		d.keys = []crypto{{"1", newKey()}}
@@ -113,10 +116,22 @@ func (d *description) String() string {
 	}
 	line("m=audio %d %s%s", d.port, profile, formats.String())
 	for _, p := range d.payloads {
-		line("a=rtpmap:%d %s/8000", p, map[int]string{payloadMu: "PCMU", payloadA: "PCMA"}[p])
+		switch p {
+		case payloadMu:
+			line("a=rtpmap:%d PCMU/8000", p)
+		case payloadA:
+			line("a=rtpmap:%d PCMA/8000", p)
+		default:
+			line("a=rtpmap:%d opus/48000/2", p) // always two channels (RFC 7587, section 7)
+			line("a=fmtp:%d useinbandfec=1", p)
+		}
 	}
 	if d.digits > 0 {
-		line("a=rtpmap:%d telephone-event/8000", d.digits)
+		clock := 8000
+		if d.fast {
+			clock = 48000
+		}
+		line("a=rtpmap:%d telephone-event/%d", d.digits, clock)
 		line("a=fmtp:%d 0-15", d.digits)
 	}
 	line("a=ptime:20")
@@ -283,16 +298,24 @@ func (d *description) parseAttribute(value string, names map[int]string) {
 	}
 }
 
-// choose keeps the supported payload types.
+// choose keeps the supported payload types: G.711 before Opus, which costs more and sounds no better at the rate of calls.
 func (d *description) choose(names map[int]string) error {
 	var known []int
+	var slow, fast uint8 // payload types of digits
 	for _, p := range d.payloads {
 		switch name := names[p]; {
 		case p == payloadMu, p == payloadA:
 			known = append(known, p)
-		case strings.HasPrefix(name, "telephone-event/8000") && d.digits == 0:
-			d.digits = uint8(p)
+		case strings.HasPrefix(name, "opus/48000") && d.opus == 0 && p > 0:
+			d.opus = p
+		case strings.HasPrefix(name, "telephone-event/8000") && slow == 0:
+			slow = uint8(p)
+		case strings.HasPrefix(name, "telephone-event/48000") && fast == 0:
+			fast = uint8(p)
 		}
+	}
+	if d.opus > 0 {
+		known = append(known, d.opus)
 	}
 	d.payloads = known
 	switch {
@@ -303,8 +326,14 @@ func (d *description) choose(names map[int]string) error {
 	case !d.address.IsValid():
 		return errBadSound
 	}
+	if d.digits = slow; d.sendsOpus() && fast > 0 || slow == 0 {
+		d.digits, d.fast = fast, fast > 0
+	}
 	return nil
 }
+
+// sendsOpus reports whether Opus is the preferred coding.
+func (d *description) sendsOpus() bool { return d.opus > 0 && d.payloads[0] == d.opus }
 
 // law returns the preferred companding law.
 func (d *description) law() audio.Law {
@@ -322,13 +351,16 @@ func (d *description) held() bool {
 	return d.direction == sendOnly || d.direction == inactive || d.address.IsUnspecified()
 }
 
-// answer returns our answer to an offer: its first supported law, its digits, and our own key.
+// answer returns our answer to an offer: its first supported coding, its digits, and our own key.
 func (d *description) answer(own *description) *description {
 	a := *own
 	a.version++
 	a.streams, a.place = d.streams, d.place
-	a.secure, a.keys, a.digits = d.secure, nil, d.digits
-	a.payloads = slices.Clone(d.payloads[:1])
+	a.secure, a.keys, a.digits, a.fast = d.secure, nil, d.digits, d.fast
+	a.payloads, a.opus = slices.Clone(d.payloads[:1]), 0
+	if d.sendsOpus() {
+		a.opus = d.opus
+	}
 	if d.secure {
 		key := newKey()
 		if len(own.keys) > 0 {
