@@ -396,7 +396,7 @@ func changesInAnyOrder(t *testing.T, r *rig) {
 			first := r.meets(t, ours, of(0), func(o *chats.Open) { address(0, o) })
 			begin := r.now
 			r.now = r.now.Add(time.Second) // the first contact is the oldest
-			for range 2 { // each is repeated later
+			for range 2 {                  // each is repeated later
 				for _, n := range order {
 					r.meets(t, ours, of(n), func(o *chats.Open) {
 						o.Became, o.At = of(n+1), begin.Add(time.Duration(n)*time.Hour)

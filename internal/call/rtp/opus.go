@@ -8,8 +8,8 @@ import (
 	"github.com/thesyncim/gopus"
 )
 
-// Opus (RFC 6716, RFC 7587) in one channel, at the rate of calls. Its timestamps count 48,000 units a second, whatever
-// the rate of the sound.
+// Opus (RFC 6716, RFC 7587) in one channel, at the rate of calls. Its timestamps count 48,000 units a second at any
+// rate of the sound.
 const (
 	opusUnits   = 48_000 / Rate // of a sample
 	opusBitrate = 24_000
