@@ -28,6 +28,7 @@ const (
 	pressEvery = 5 * time.Second
 	pressFor   = 8 // packets
 	drainEvery = 5 * time.Millisecond
+	audible    = 300  // amplitude of speech
 	declined   = "39" // calls to numbers with this prefix are declined
 )
 
@@ -36,11 +37,14 @@ const (
 type exchange struct {
 	sip   *net.UDPConn
 	media [slots]*ipv4.PacketConn
-	ports [slots]int
+	own   [slots]int // their ports
 
 	mu      sync.Mutex
 	speech  []byte // compressed speech that callees repeat; nil means they press 1 now and then
+	spoken  int    // bytes of it before its pause
 	calls   map[string]*answered
+	ports   map[int]*answered // calls by the program's port
+	replies []time.Duration   // from the end of a callee's speech to the agent's
 	order   [slots][]*answered
 	flows   map[uint32]*flow // by the source of the stream
 	arrived []string         // declined numbers, with the times of their calls
@@ -53,6 +57,8 @@ type answered struct {
 	out  [rtpHead + frameBytes]byte
 	seq  uint16
 	at   int // frames sent
+	// The last instants of sound to the callee, and of the end of the callee's speech; that is zero after the reply.
+	heard, asked time.Time
 }
 
 // flow measures the sound received in a call. The sequence number of a packet says when it is due; least and most are
@@ -66,9 +72,9 @@ type flow struct {
 }
 
 // runExchange is the helper process. It prints its address and handles the commands on standard input: speak <file>,
-// measure, report, arrived.
+// measure, report, replies, arrived.
 func runExchange() error {
-	x := &exchange{calls: map[string]*answered{}, flows: map[uint32]*flow{}}
+	x := &exchange{calls: map[string]*answered{}, ports: map[int]*answered{}, flows: map[uint32]*flow{}}
 	var err error
 	if x.sip, err = net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
 		return err
@@ -107,7 +113,7 @@ func (x *exchange) openMedia(i int) error {
 	}); err != nil {
 		return err
 	}
-	x.media[i], x.ports[i] = ipv4.NewPacketConn(c), c.LocalAddr().(*net.UDPAddr).Port
+	x.media[i], x.own[i] = ipv4.NewPacketConn(c), c.LocalAddr().(*net.UDPAddr).Port
 	return failed
 }
 
@@ -120,9 +126,17 @@ func (x *exchange) obey(name, rest string) string {
 		if err != nil {
 			return err.Error()
 		}
-		x.speech = text
+		x.speech, x.spoken = text, spokenIn(text)
 	case "measure":
 		clear(x.flows)
+		x.replies = nil
+	case "replies":
+		slices.Sort(x.replies)
+		n := len(x.replies)
+		if n == 0 {
+			return "0 0 0"
+		}
+		return fmt.Sprint(n, x.replies[n/2].Microseconds(), x.replies[n*95/100].Microseconds())
 	case "report":
 		return x.report()
 	case "arrived":
@@ -220,7 +234,7 @@ func (x *exchange) invited(text string, from netip.AddrPort, now time.Time) {
 	c := x.calls[id]
 	if c == nil {
 		c = &answered{to: &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}, slot: len(x.calls) % slots}
-		x.calls[id] = c
+		x.calls[id], x.ports[port] = c, c
 		x.order[c.slot] = append(x.order[c.slot], c)
 		c.out[0] = 0x80
 		binary.BigEndian.PutUint32(c.out[8:], uint32(len(x.calls)))
@@ -230,7 +244,7 @@ func (x *exchange) invited(text string, from netip.AddrPort, now time.Time) {
 	x.respond(text, from, "180 Ringing", "")
 	x.respond(text, from, "200 OK", fmt.Sprintf(
 		"v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio %d RTP/AVP 0 101\r\n"+
-			"a=rtpmap:0 PCMU/8000\r\na=rtpmap:101 telephone-event/8000\r\na=fmtp:101 0-16\r\na=sendrecv\r\n", x.ports[c.slot]))
+			"a=rtpmap:0 PCMU/8000\r\na=rtpmap:101 telephone-event/8000\r\na=fmtp:101 0-16\r\na=sendrecv\r\n", x.own[c.slot]))
 }
 
 func (x *exchange) forget(id string) {
@@ -238,6 +252,7 @@ func (x *exchange) forget(id string) {
 	defer x.mu.Unlock()
 	if c := x.calls[id]; c != nil {
 		delete(x.calls, id)
+		delete(x.ports, c.to.Port)
 		x.order[c.slot] = slices.DeleteFunc(x.order[c.slot], func(o *answered) bool { return o == c })
 	}
 }
@@ -253,6 +268,9 @@ func (x *exchange) sendSound() {
 		batch = batch[:0]
 		for _, c := range x.order[k%slots] {
 			batch = append(batch, ipv4.Message{Buffers: [][]byte{c.next(x.speech)}, Addr: c.to})
+			if x.spoken > 0 && c.at*frameBytes%len(x.speech) == x.spoken && next.Sub(c.heard) > time.Second {
+				c.asked = next
+			}
 		}
 		x.mu.Unlock()
 		for rest := batch; len(rest) > 0; {
@@ -347,7 +365,33 @@ func (x *exchange) received(m *ipv4.Message) {
 	f.packets++
 	if b[1]&0x7f == 0 && !bytes.Equal(b[rtpHead:], silence) {
 		f.sounding++
+		x.sounds(m, time.Unix(0, int64(at)))
 	}
+}
+
+// sounds measures the reply to a callee, which begins with sound.
+func (x *exchange) sounds(m *ipv4.Message, at time.Time) {
+	from, ok := m.Addr.(*net.UDPAddr)
+	if !ok || x.ports[from.Port] == nil {
+		return
+	}
+	c := x.ports[from.Port]
+	if c.heard = at; !c.asked.IsZero() && at.After(c.asked) {
+		x.replies = append(x.replies, at.Sub(c.asked))
+		c.asked = time.Time{}
+	}
+}
+
+// spokenIn returns the number of bytes of compressed speech before its pause, in whole frames.
+func spokenIn(speech []byte) int {
+	pcm := audio.Mu.Expand(nil, speech)
+	last := 0
+	for i, v := range pcm {
+		if v > audible || v < -audible {
+			last = i
+		}
+	}
+	return (last/frameBytes + 1) * frameBytes
 }
 
 // compressed returns sound in the form that callees send, followed by silence.

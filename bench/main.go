@@ -49,6 +49,7 @@ func groups() []group {
 		{"accept", (*bench).measureAccept},
 		{"chat", onEngines((*bench).measureChat)},
 		{"talk", onEngines((*bench).measureTalks)},
+		{"reply", (*bench).measureReplies},
 		{"flows", onEngines((*bench).measureFlows)},
 		{"calls", (*bench).measureCalls},
 		{"committer", (*bench).measureCommitter},

@@ -61,7 +61,7 @@ func (b *bench) measureTalks(ctx context.Context, _ *provider, e engine) {
 	for range min(b.rounds, 3) {
 		b.ears = ears.URL
 		n := b.serveEmpty(ctx, e, noProvider)
-		t := &talkers{ctx: ctx, addr: n.addr, question: question}
+		t := &talkers{ctx: ctx, addr: n.addr, widget: talkWidget, question: question}
 		busy := n.cpuTicks()
 		begin := time.Now()
 		t.run(count)
@@ -80,11 +80,12 @@ func (b *bench) measureTalks(ctx context.Context, _ *provider, e engine) {
 type talkers struct {
 	ctx      context.Context //nolint:containedctx // of one round
 	addr     string
+	widget   string
 	question []int16
 	answers  atomic.Int64
 
-	mu                   sync.Mutex
-	gaps, first, silence load.Latencies
+	mu                            sync.Mutex
+	gaps, first, silence, replies load.Latencies
 }
 
 func (t *talkers) run(count int) {
@@ -117,6 +118,7 @@ type talker struct {
 	last  time.Time // arrival of the last sound
 	from  time.Time // beginning of the present response's sound
 	spoke time.Time // when the visitor began to interrupt it; zero means not interrupted
+	asked time.Time // end of the visitor's question; zero after the reply
 }
 
 // playing is the playback of a response on a page.
@@ -157,7 +159,7 @@ func (t *talker) talk(ctx context.Context) error {
 
 func (t *talker) sign(ctx context.Context, client *http.Client) (string, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet,
-		"http://"+t.addr+"/functions/v1/voice-widget/signed-url?access_key="+bulkKey+"&id_widget="+talkWidget, nil)
+		"http://"+t.addr+"/functions/v1/voice-widget/signed-url?access_key="+bulkKey+"&id_widget="+t.widget, nil)
 	if err != nil {
 		return "", err
 	}
@@ -222,6 +224,10 @@ func (t *talker) hear(id, samples int, now time.Time) {
 		if at, ok := t.begun[id]; ok {
 			t.talkers.add(&t.first, now.Sub(at))
 		}
+		if !t.asked.IsZero() {
+			t.talkers.add(&t.replies, now.Sub(t.asked))
+			t.asked = time.Time{}
+		}
 	} else {
 		t.talkers.add(&t.gaps, max(0, now.Sub(p.until)))
 		if p.until.Before(now) {
@@ -258,7 +264,13 @@ func (t *talker) speak(ctx context.Context) {
 			}
 		}
 		clear(frame)
+		ends := len(left) > 0 && len(left) <= talkFrame
 		left = left[copy(frame, left):]
+		if ends {
+			t.mu.Lock()
+			t.asked = time.Now()
+			t.mu.Unlock()
+		}
 		message := append([]byte(`{"user_audio_chunk":"`), base64.StdEncoding.AppendEncode(nil, audio.Bytes(frame))...)
 		if t.ws.Write(ctx, websocket.MessageText, append(message, `"}`...)) != nil {
 			return
