@@ -384,14 +384,18 @@ func (x *exchange) sounds(m *ipv4.Message, at time.Time) {
 
 // spokenIn returns the number of bytes of compressed speech before its pause, in whole frames.
 func spokenIn(speech []byte) int {
-	pcm := audio.Mu.Expand(nil, speech)
-	last := 0
-	for i, v := range pcm {
+	n := len(spoken(audio.Mu.Expand(nil, speech)))
+	return (n + frameBytes - 1) / frameBytes * frameBytes
+}
+
+// spoken returns speech without the silence after it.
+func spoken(pcm []int16) []int16 {
+	for i, v := range slices.Backward(pcm) {
 		if v > audible || v < -audible {
-			last = i
+			return pcm[:i+1]
 		}
 	}
-	return (last/frameBytes + 1) * frameBytes
+	return nil
 }
 
 // compressed returns sound in the form that callees send, followed by silence.

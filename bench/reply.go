@@ -35,7 +35,7 @@ func (b *bench) measureReplies(ctx context.Context) {
 	const text = "What are your opening hours?"
 	said := filepath.Join(b.dir, "reply.ulaw")
 	check(os.WriteFile(said, compressed(must(voicetest.Speak(ctx, text, "en", 8000)), 8*time.Second), 0o600))
-	question := must(voicetest.Speak(ctx, text, "en", talkRate))
+	question := spoken(must(voicetest.Speak(ctx, text, "en", talkRate)))
 	for _, by := range []struct{ name, widget, agent string }{
 		{"built-in engine", talkWidget, listenAgent},
 		{fmt.Sprintf("engine of %d ms", engineTakes.Milliseconds()), slowWidget, slowAgent},
