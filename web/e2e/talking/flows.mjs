@@ -96,6 +96,7 @@ describe("flows", () => {
     await p.keyboard.press("Enter");
     await add(p, "Condition");
     assert.equal(await p.getByRole("combobox", { name: "Variable 1" }).inputValue(), "sail");
+    await p.getByText("Enter a value", { exact: true }).waitFor(); // the check's finding moves what is below
     await p.getByText("Expression", { exact: true }).click();
     await p.getByRole("textbox", { name: "Condition" }).fill("sail is Yes");
     await p.getByText("This isn't a valid condition. Write sail == 'Yes'.").first().waitFor();
