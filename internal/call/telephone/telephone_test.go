@@ -275,15 +275,20 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 // drain is the time that accepted calls may continue after a stop.
 const drain = 3 * time.Second
 
+// recordedNotice announces a recording to a person who is not understood.
+const recordedNotice = "This call is recorded. If you don't agree, press star."
+
 // diary records the progress of a call.
 type diary struct {
 	ringing, answered      time.Time
 	conversation, recorded string
+	refused                bool
 }
 
 func (d *diary) Ringing(at time.Time)             { d.ringing = at }
 func (d *diary) Answered(at time.Time, id string) { d.answered, d.conversation = at, id }
 func (d *diary) Recorded(id string)               { d.recorded = id }
+func (d *diary) RecordingRefused()                { d.refused = true }
 func (r *rig) line() *carillon.Sender {
 	return &carillon.Sender{CompanyID: r.company, ID: "line", Number: "15550100101"}
 }
@@ -386,7 +391,7 @@ func TestACallIsHeldFromTheGreetingToTheResult(t *testing.T) {
 		}
 		const greeting = "Hello Ana, this is Robin."
 		turns := r.turns(d)
-		if len(turns) < 3 || turns[0] != "agent  This is an automated call from Acme. This call is recorded. "+greeting+
+		if len(turns) < 3 || turns[0] != "agent  This is an automated call from Acme. "+recordedNotice+" "+greeting+
 			" Do you come?" || turns[1] != "visitor 1 Yes" {
 			t.Errorf("turns %q", turns)
 		}
@@ -423,7 +428,7 @@ func TestACallWalksTheFlowOfItsEvent(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		want := []string{
-			"agent  This is an automated call from Acme. This call is recorded.", "agent  Hello Ana, did your parcel come?",
+			"agent  This is an automated call from Acme. " + recordedNotice, "agent  Hello Ana, did your parcel come?",
 			"visitor 1 Yes", "agent  Enjoy it.",
 		}
 		if turns := r.turns(d); !slices.Equal(turns, want) {

@@ -43,9 +43,14 @@ type Recording struct {
 	first []byte // part 0; its WAV header gets the lengths at the end
 	parts int
 	sum   hash.Hash
+
+	dropped error // of deleting an incomplete recording
 }
 
-var errRecording = errors.New("the database is too slow for the recording")
+var (
+	errRecording = errors.New("the database is too slow for the recording")
+	errDiscarded = errors.New("the recording was discarded")
+)
 
 // Record begins a recording of a conversation. Close must be called. An incomplete recording, for example after a
 // kill, is deleted.
@@ -111,6 +116,19 @@ func (r *Recording) Close() (*chats.File, error) {
 		return nil, nil
 	}
 	return view(r.x), nil
+}
+
+// Discard ends the recording and deletes it.
+func (r *Recording) Discard() error {
+	r.mu.Lock()
+	r.ending, r.waiting = true, nil
+	if r.failed == nil {
+		r.failed = errDiscarded
+	}
+	r.mu.Unlock()
+	r.signal()
+	<-r.done
+	return r.dropped
 }
 
 // run stores the parts as they become complete.
@@ -187,7 +205,8 @@ func (r *Recording) finish() error {
 		if r.parts > 0 {
 			ctx, cancel := context.WithTimeout(context.Background(), storeWithin)
 			defer cancel()
-			return r.f.store.Drop(ctx, r.x.ID)
+			r.dropped = r.f.store.Drop(ctx, r.x.ID)
+			return r.dropped
 		}
 		return nil
 	}
