@@ -90,6 +90,8 @@ export const pageTexts = {
   position: "Position in the recording",
   of: "of",
   noSound: "Can't play the recording",
+  recordingRefused: "Refused by the person, and deleted",
+  recordingExpired: "Deleted after its retention time",
   shapeLoads: "Loading the waveform…",
   noShape: "Can't load the waveform",
   ourSide: "Agent or team",

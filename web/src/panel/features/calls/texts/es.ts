@@ -90,6 +90,8 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   position: "Posición en la grabación",
   of: "de",
   noSound: "No se puede reproducir la grabación",
+  recordingRefused: "Rechazada por la persona y eliminada",
+  recordingExpired: "Eliminada al cumplirse su plazo",
   shapeLoads: "Cargando la forma de onda…",
   noShape: "No se puede cargar la forma de onda",
   ourSide: "Agente o equipo",

@@ -90,6 +90,8 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   position: "Posição na gravação",
   of: "de",
   noSound: "Não é possível reproduzir a gravação",
+  recordingRefused: "Recusada pela pessoa e excluída",
+  recordingExpired: "Excluída após o prazo de retenção",
   shapeLoads: "Carregando a forma de onda…",
   noShape: "Não é possível carregar a forma de onda",
   ourSide: "Agente ou equipe",
