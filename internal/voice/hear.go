@@ -228,7 +228,7 @@ func (l *hearer) missed() string {
 // sayFor stores the person's words and requests a response of the agent.
 func (l *hearer) sayFor(in Saying) {
 	l.active()
-	alone := l.heedRefusal(in.Text)
+	alone := l.checkRefusal(in.Text)
 	if l.x.start.Stop != nil && l.mate == nil && stops(in.Text) {
 		if in.Voice != nil {
 			l.show(Event{Kind: Transcribed, Text: in.Text})

@@ -11,8 +11,8 @@ import (
 	"carillon/internal/voice"
 )
 
-// tells responds to everything with a long sentence.
-func tells(r *rig) {
+// instructs responds to everything with a long sentence.
+func instructs(r *rig) {
 	onPhone(r)
 	r.dialogue.think = func(_ context.Context, _ string, _ voice.ToolUser, emit func(agent.Action) error) error {
 		return emit(agent.Action{Say: "Please enter the four digits of your card and then press the hash key if you like."})
@@ -20,7 +20,7 @@ func tells(r *rig) {
 }
 
 func TestKeysStopTheQuestionAndEndWithItsLastDigit(t *testing.T) {
-	talk(t, tells, func(r *rig) {
+	talk(t, instructs, func(r *rig) {
 		r.wait(2 * time.Second)
 		r.session.Type("1", "begin")
 		r.wait(500 * time.Millisecond)
@@ -63,7 +63,7 @@ func TestKeysThatNobodyAskedForAnswerNoLaterQuestion(t *testing.T) {
 			t.Errorf("said %q", said)
 		}
 	})
-	talk(t, tells, func(r *rig) { // the next keys answer the question
+	talk(t, instructs, func(r *rig) { // the next keys answer the question
 		r.wait(3 * time.Second)
 		press(r, "47")
 		asks(r, &voice.Pending{Question: "How many?", Number: true})

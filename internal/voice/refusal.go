@@ -22,13 +22,16 @@ var refusals = struct {
 		"don t want to be recorded", "do not want to be recorded", "don t want this call recorded", "do not want this call recorded",
 		"don t want you to record", "do not want you to record", "don t want the call recorded", "rather not be recorded",
 		"not agree to be recorded", "don t agree to be recorded", "not agree to the recording", "don t agree to the recording",
-		"not agree with the recording", "don t agree with the recording", "not consent to the recording", "don t consent to the recording",
+		"not agree with the recording", "don t agree with the recording", "not consent to the recording",
+		"don t consent to the recording",
 		"not consent to being recorded", "don t consent to being recorded", "object to the recording", "object to being recorded",
 		"please do not record", "please don t record",
 		"no quiero que me grabe", "no quiero que me graben", "no quiero que se grabe", "no quiero que grabe", "no quiero que graben",
 		"no quiero que la llamada se grabe", "no quiero que esta llamada se grabe", "no quiero ser grabado", "no quiero ser grabada",
-		"no deseo que me graben", "no deseo que se grabe", "no autorizo la grabacion", "no autorizo que me graben", "no acepto la grabacion",
-		"no acepto que me graben", "no doy permiso para grabar", "no doy permiso para que me graben", "no estoy de acuerdo con la grabacion",
+		"no deseo que me graben", "no deseo que se grabe", "no autorizo la grabacion", "no autorizo que me graben",
+		"no acepto la grabacion",
+		"no acepto que me graben", "no doy permiso para grabar", "no doy permiso para que me graben",
+		"no estoy de acuerdo con la grabacion",
 		"no estoy de acuerdo con que me graben", "no estoy de acuerdo con que se grabe", "me niego a la grabacion", "por favor no grabe",
 		"por favor no graben",
 		"nao quero que grave", "nao quero que gravem", "nao quero que me grave", "nao quero que me gravem", "nao quero que seja gravada",
@@ -41,7 +44,8 @@ var refusals = struct {
 		"do not record", "don t record", "stop recording me", "stop recording this", "stop recording the call", "stop the recording",
 		"turn off the recording", "turn the recording off", "delete the recording",
 		"no grabe", "no graben", "no grabes", "no me grabe", "no me graben", "no me grabes", "deje de grabar", "dejen de grabar",
-		"deje de grabarme", "dejen de grabarme", "pare la grabacion", "paren la grabacion", "detenga la grabacion", "detengan la grabacion",
+		"deje de grabarme", "dejen de grabarme", "pare la grabacion", "paren la grabacion", "detenga la grabacion",
+		"detengan la grabacion",
 		"borre la grabacion", "borren la grabacion",
 		"nao grave", "nao gravem", "nao me grave", "nao me gravem", "nao me grava", "nao grava a ligacao", "nao grava esta ligacao",
 		"nao grava essa ligacao", "pare de gravar", "parem de gravar", "para de gravar", "pare a gravacao", "parem a gravacao",
@@ -53,14 +57,14 @@ var refusals = struct {
 	},
 }
 
-// openers may stand before a command; asides may stand around a refusal without adding anything to it.
-var (
-	openers = strings.Fields("please no yes ok okay and but so then well hello hi sorry just " + //nolint:gochecknoglobals // read only
-		"favor si sí vale bueno y pero entonces hola perdon disculpe sim bom e mas entao ola oi desculpe nao")
-	asides = strings.Fields("i you me it this that the a call conversation now please thanks thank no yes ok okay all at want to s " + //nolint:gochecknoglobals // read only
-		"la el lo esta este llamada conversacion ahora por favor gracias yo usted señor senor señorita " +
-		"o os as isso essa esse ligacao conversa agora obrigado obrigada eu voce moco moca")
-)
+// openers may stand before a command.
+var openers = strings.Fields("please no yes ok okay and but so then well hello hi sorry just favor si vale bueno y pero entonces hola " +
+	"perdon disculpe sim bom e mas entao ola oi desculpe nao") //nolint:gochecknoglobals // read only
+
+// asides may stand around a refusal without adding anything to it.
+var asides = strings.Fields("i you me it this that the a call conversation now please thanks thank no yes ok okay all at want to s " +
+	"la el lo esta este llamada conversacion ahora por favor gracias yo usted senor senorita " +
+	"o os as isso essa esse ligacao conversa agora obrigado obrigada eu voce moco moca") //nolint:gochecknoglobals // read only
 
 // refuses reports whether a text refuses to be recorded. alone means that it says nothing else.
 func refuses(text string) (refused, alone bool) {
@@ -110,8 +114,8 @@ func (l *hearer) refusesRecording(text string) bool {
 	return refused && l.x.start.Refuse != nil
 }
 
-// heedRefusal stops the recording if a text refuses it. alone means that the text says nothing else.
-func (l *hearer) heedRefusal(text string) (alone bool) {
+// checkRefusal stops the recording if a text refuses it. alone means that the text says nothing else.
+func (l *hearer) checkRefusal(text string) (alone bool) {
 	if !l.refusesRecording(text) {
 		return false
 	}

@@ -16,7 +16,7 @@ const unrecorded = "All right, the recording is stopped and deleted. Let's conti
 // recorded makes the talk a recorded call; refused counts the refusals.
 func recorded(refused *atomic.Int64) func(r *rig) {
 	return func(r *rig) {
-		tells(r)
+		instructs(r)
 		r.refuse = func(context.Context) { refused.Add(1) }
 		r.transcriber.texts[4], r.transcriber.texts[5] = "please don't record this", "don't record this, when do you open on Sundays"
 		r.transcriber.texts[6] = "no"
@@ -74,7 +74,7 @@ func TestOtherWordsAndKeysRefuseNoRecording(t *testing.T) {
 			t.Errorf("refused %d times, said %q", refused.Load(), said)
 		}
 	})
-	talk(t, tells, func(r *rig) { // nothing is recorded
+	talk(t, instructs, func(r *rig) { // nothing is recorded
 		r.transcriber.texts[4] = "please don't record this"
 		r.wait(3 * time.Second)
 		press(r, "*")
