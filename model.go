@@ -48,6 +48,7 @@ type Company struct {
 	Redial            Redial
 	Limits            Limits
 	RetentionDays     int // for completed notifications and inactive conversations; 0 means forever
+	RecordingDays     int // for recordings of calls; 0 means as long as their conversations
 	Inbox             InboxRules
 	Suppresses        bool // has at least one suppressed number; otherwise no lookup is needed
 }

@@ -336,6 +336,7 @@ type CallRecord struct {
 	AnsweredBy    string         `json:"answered_by"`
 	Result        map[string]any `json:"result"` // results of the agent's form
 	HasRecording  bool           `json:"has_recording"`
+	NoRecording   string         `json:"no_recording"` // why a recorded call has none: refused or expired
 	Outcomes      []CallOutcome  `json:"outcomes"`
 }
 

@@ -33,6 +33,7 @@ type callDetail struct {
 	AnsweredBy   string         `json:"answered_by,omitempty"`
 	Result       map[string]any `json:"result,omitempty"`
 	HasRecording bool           `json:"has_recording"`
+	NoRecording  string         `json:"no_recording,omitempty"`
 	Outcomes     []any          `json:"outcomes,omitempty"`
 	Notification string         `json:"notification_id"`
 	Recipient    string         `json:"recipient_id"`
@@ -101,6 +102,8 @@ func (x *callsShow) Run(ctx context.Context, env *environment) error {
 	}
 	if d.HasRecording {
 		rows = append(rows, []string{"recording", "carillon calls listen " + d.ID})
+	} else if d.NoRecording != "" {
+		rows = append(rows, []string{"recording", d.NoRecording})
 	}
 	for _, t := range d.Transfers {
 		to := "to " + t.Number + ": " + strings.ReplaceAll(t.State, "_", " ") + " " + t.Cause

@@ -42,6 +42,7 @@ func (p *callee) id() string {
 // Ringing and Recorded implement dial.Progress.
 func (*callee) Ringing(time.Time) {}
 func (*callee) Recorded(string)   {}
+func (*callee) RecordingRefused() {}
 
 // Answered implements dial.Progress.
 func (p *callee) Answered(_ time.Time, conversation string) {

@@ -124,6 +124,11 @@ func (t *Taken) Answered(at time.Time, conversationID string) {
 	t.write(func(ctx context.Context) error { return t.all.table.Answered(ctx, t.ID, conversationID, at) })
 }
 
+// RecordingRefused implements dial.Progress.
+func (t *Taken) RecordingRefused() {
+	t.write(func(ctx context.Context) error { return t.all.table.RecordingRefused(ctx, t.ID) })
+}
+
 // Recorded implements dial.Progress.
 func (t *Taken) Recorded(fileID string) {
 	t.write(func(ctx context.Context) error { return t.all.table.Recorded(ctx, t.ID, fileID) })

@@ -277,6 +277,12 @@ func (p *progress) Answered(at time.Time, conversationID string) {
 	p.writeTalk()
 }
 
+// RecordingRefused implements dial.Progress.
+func (p *progress) RecordingRefused() {
+	p.a.talk.NoRecording = calls.Refused
+	p.writeTalk()
+}
+
 // Recorded implements dial.Progress.
 func (p *progress) Recorded(fileID string) {
 	p.a.talk.Recording = fileID

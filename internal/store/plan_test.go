@@ -282,6 +282,9 @@ var meant = []struct {
 	index map[bool]string // true for PostgreSQL; unnamed engines are skipped
 }{
 	{"ORDER BY sender, class, due_at LIMIT 1", by("message_due")},
+	{"AND sent_by = 'call' AND created_at < $2", by("file_recording")},
+	{"UPDATE call SET recording = ''", by("call_conversation")},
+	{"UPDATE incoming_call SET recording = ''", by("incoming_call_conversation")},
 	{"due_at >= $4 AND due_at <= $5", by("message_due")},
 	{"AND class = $3 AND due_at >= $4 ORDER BY due_at LIMIT 1", by("message_due")},
 	{"FROM (SELECT due_at FROM message WHERE shard = $1", by("message_due")},

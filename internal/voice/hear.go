@@ -139,7 +139,7 @@ func (l *hearer) understood(u *utterance, t Transcript, err error) {
 	case t.Text == "":
 		l.unanswered = u.early
 		l.notUnderstood(err)
-	case t.Confirm:
+	case t.Confirm && !l.refusesRecording(t.Text):
 		l.confirm = t.Text
 		l.owed, l.unanswered = time.Time{}, false
 		l.sayEphemeral(fmt.Sprintf(l.x.words.Confirm, t.Text))
@@ -228,6 +228,7 @@ func (l *hearer) missed() string {
 // sayFor stores the person's words and requests a response of the agent.
 func (l *hearer) sayFor(in Saying) {
 	l.active()
+	alone := l.checkRefusal(in.Text)
 	if l.x.start.Stop != nil && l.mate == nil && stops(in.Text) {
 		if in.Voice != nil {
 			l.show(Event{Kind: Transcribed, Text: in.Text})
@@ -242,7 +243,18 @@ func (l *hearer) sayFor(in Saying) {
 		l.transfer(in)
 		return
 	}
-	l.repeats, l.confirm, l.entry, l.spoke = 0, "", nil, time.Time{}
+	if alone && l.mate == nil {
+		if in.Voice != nil {
+			l.show(Event{Kind: Transcribed, Text: in.Text})
+		}
+		l.refuse(in)
+		return
+	}
+	if l.entry != nil && l.entry.keys == in.Digits {
+		l.entry = nil
+	}
+	l.keepAll()
+	l.repeats, l.confirm, l.spoke = 0, "", time.Time{}
 	if in.Voice != nil {
 		l.spoke = time.Now()
 	}

@@ -12,7 +12,7 @@ const (
 	stopKey    = '9'
 	choiceKeys = 8               // 9 is the request for no more calls
 	maxEntry   = 30              // keys of a number
-	entryPause = 3 * time.Second // after this pause a number is complete; # completes it at once
+	entryPause = 2 * time.Second // after this pause a number is complete; # and its last digit complete it at once
 
 	// Doubled is the time within which a repeated key, or repeated words, count as one answer.
 	Doubled = time.Second
@@ -20,10 +20,13 @@ const (
 
 // entry is a sequence of keys that selects no choice: a requested number, or keys without a question.
 type entry struct {
-	keys  string
-	at    time.Time // time of the last key
-	whole bool
-	open  bool // the meaning of the keys is known; otherwise it is being looked up
+	keys     string
+	at       time.Time // time of the last key
+	whole    bool
+	open     bool   // the meaning of the keys is known; otherwise it is being looked up
+	question string // that the keys answer; empty if nobody asked
+	digits   int    // of the answer; 0 if unknown
+	ids      int64  // of our last words before the keys
 }
 
 // pressed is the last key that selected a choice.
@@ -51,8 +54,17 @@ func (l *hearer) digit(d rune) {
 		l.key = pressed{}
 	}
 	switch {
-	case !stops && (twice || l.awaits(now)):
-		keep(l, d)
+	case d == refuseKey && l.x.start.Refuse != nil && !l.unrecorded && l.entry == nil:
+		l.unrecord()
+		l.refuse(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: string(d), Digits: string(d), Early: true})
+	case !stops && twice:
+		l.keepUnasked()
+		l.keep(digitOf(d))
+	case !stops && l.awaits(now):
+		l.unasked.keys += digitOf(d)
+		if l.unasked.at = now; len(l.unasked.keys) >= maxEntry {
+			l.keepUnasked()
+		}
 	case chooses && l.confirm != "":
 		l.key = pressed{d, now}
 		l.stopTalking()
@@ -68,12 +80,35 @@ func (l *hearer) digit(d rune) {
 	}
 }
 
-// keep stores a key that answers nothing, as a turn without a response.
-func keep(l *hearer, d rune) {
+// digitOf returns a key if it is a digit.
+func digitOf(d rune) string {
 	if d < '0' || d > '9' {
+		return ""
+	}
+	return string(d)
+}
+
+// keepUnasked stores the keys that were pressed before the first sound of a question.
+func (l *hearer) keepUnasked() {
+	l.keep(l.unasked.keys)
+	l.unasked = entry{}
+}
+
+// keepAll stores keys that answer nothing any more.
+func (l *hearer) keepAll() {
+	l.keepUnasked()
+	if e := l.entry; e != nil {
+		l.keep(e.keys)
+		l.entry = nil
+	}
+}
+
+// keep stores keys that answer nothing, as a turn without a response.
+func (l *hearer) keep(keys string) {
+	if keys == "" {
 		return
 	}
-	in := Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: string(d), Digits: string(d), Early: true, Quiet: true}
+	in := Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: keys, Digits: keys, Early: true, Quiet: true}
 	l.store(func(ctx context.Context) error {
 		_, err := l.dialogue().Say(ctx, l.x.start.CompanyID, l.x.start.ConversationID, in)
 		return err
@@ -83,8 +118,12 @@ func keep(l *hearer, d rune) {
 // enter adds a key that selects no choice to the entry.
 func (l *hearer) enter(d rune) {
 	e := l.entry
+	if e != nil && e.open && e.question == "" && e.ids != l.ids { // we said something: these keys may answer it
+		l.keepAll()
+		e = nil
+	}
 	if e == nil {
-		e = &entry{}
+		e = &entry{ids: l.ids}
 		l.entry = e
 		l.lookUpPending(func(l *loop, p *Pending) { l.entered(e, p) })
 	}
@@ -97,7 +136,11 @@ func (l *hearer) enter(d rune) {
 	case len(e.keys) < maxEntry:
 		e.keys += string(d)
 	}
+	e.count()
 }
+
+// count completes an entry that has all its digits.
+func (e *entry) count() { e.whole = e.whole || e.digits > 0 && len(e.keys) >= e.digits }
 
 // entered handles the keys of an entry once the flow's question is known.
 func (l *hearer) entered(e *entry, p *Pending) {
@@ -106,7 +149,8 @@ func (l *hearer) entered(e *entry, p *Pending) {
 	}
 	switch {
 	case p != nil && p.Number:
-		e.open = true
+		e.open, e.question, e.digits = true, p.Question, p.Digits
+		e.count()
 		l.stopTalking()
 		return
 	case p != nil && len(p.Choices) > 0 && e.keys != "":
@@ -115,15 +159,25 @@ func (l *hearer) entered(e *entry, p *Pending) {
 		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: e.keys, Digits: e.keys})
 	case strings.ContainsRune(e.keys, stopKey) && l.x.start.Stop != nil:
 		l.stopBy(e.keys)
-	case e.keys != "": // without a question
-		e.open = true
+	case e.keys != "":
+		if e.open = true; p != nil && p.Question != "" { // that takes any text
+			e.question = p.Question
+			l.stopTalking()
+		}
 		return
 	}
 	l.entry = nil
 }
 
-// entering handles a complete entry.
+// entering handles complete entries.
 func (l *hearer) entering(now time.Time, due *due) {
+	if l.unasked.keys != "" {
+		if now.Sub(l.unasked.at) >= entryPause {
+			l.keepUnasked()
+		} else {
+			due.at(l.unasked.at.Add(entryPause))
+		}
+	}
 	e := l.entry
 	switch {
 	case e == nil || !e.open:
@@ -132,8 +186,21 @@ func (l *hearer) entering(now time.Time, due *due) {
 	case e.keys == "":
 		l.entry = nil
 	default:
-		l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: e.keys, Digits: e.keys})
+		e.open = false
+		l.lookUpPending(func(l *loop, p *Pending) { l.sayEntry(e, p) })
 	}
+}
+
+// sayEntry says an entry, unless the question is now another one: an entry answers no later question.
+func (l *hearer) sayEntry(e *entry, p *Pending) {
+	if l.entry != e {
+		return
+	}
+	if p != nil && p.Question != "" && p.Question != e.question {
+		l.keepAll()
+		return
+	}
+	l.sayFor(Saying{ClientID: l.newClientID(), Kind: chats.KindText, Text: e.keys, Digits: e.keys})
 }
 
 func (l *hearer) stopBy(keys string) {

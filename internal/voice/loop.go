@@ -82,7 +82,10 @@ type hearer struct {
 	repeats  int       // number of times that the person was asked to repeat their words
 	informed bool      // the person was informed that speech is not understood
 	entry    *entry    // keys that select no choice; nil for none
+	unasked  entry     // digits pressed before the first sound of a question
 	key      pressed
+	// unrecorded means that the person has refused the recording.
+	unrecorded bool
 	// unanswered means that we have said nothing since the person's last words.
 	unanswered bool
 	asked      expected  // by the open question, looked up when the person begins to speak
@@ -188,6 +191,7 @@ func (l *loop) run(topic *realtime.Subscription) error {
 	}()
 	defer func() { // the turns are stored even if the person has left
 		l.cancel() // pending writes must not call back, since nobody handles the calls
+		l.keepAll()
 		close(l.writes)
 		late := time.AfterFunc(lastTimeout, l.giveUp)
 		<-stored

@@ -280,6 +280,7 @@ type rig struct {
 	nodes       voice.Nodes
 	deaf        bool // there is no transcriber
 	stop        func(ctx context.Context) error
+	refuse      func(ctx context.Context)
 	passed      int64 // events of the conversation
 	onShow      func()
 	silent      bool // nothing is said until the person says something
@@ -318,6 +319,7 @@ func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
 		var err error
 		r.session, err = r.sessions.Open(t.Context(), voice.Start{
 			CompanyID: company, ConversationID: talkID, Line: r.line, ClientTools: true, NoGreeting: r.silent, Stop: r.stop,
+			Refuse:  r.refuse,
 			Browser: r.browser,
 			Show: func(e voice.Event) {
 				if r.onShow != nil {

@@ -93,6 +93,10 @@ type Start struct {
 	// StopsMarketing means that Stop only ends marketing, because the person has not proved to own the number.
 	StopsMarketing bool
 
+	// Refuse stops and deletes the recording when the person refuses it, by words or with the key *; nil means that
+	// nothing is recorded.
+	Refuse func(ctx context.Context)
+
 	// Browser transcribes instead of the agent's transcriber; nil means that the person's browser does not.
 	Browser *Browser
 	Voice   *agent.Voice // replaces the agent's; nil means the agent's

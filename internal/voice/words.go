@@ -18,6 +18,7 @@ type words struct {
 	Press, Stopped, NotStopped, KeysOnly    string
 	NoAds                                   string // for a caller who wants no calls
 	Transfers                               string
+	Unrecorded                              string // to a person who refused the recording
 	RepeatCall, MissedCall                  string // on the telephone
 	backchannels                            []string
 	stops                                   []string // phrases of a person who wants no calls
@@ -42,6 +43,7 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		Greets:   "Hello! What can I do for you?", Press: "Press %d for: %s.",
 		KeysOnly:   "I can't understand speech. Please use the keys on your phone.",
 		Transfers:  "I'm putting you through. Please hold.",
+		Unrecorded: "All right, the recording is stopped and deleted. Let's continue.",
 		RepeatCall: "Sorry, I didn't catch that. Could you say it again?",
 		MissedCall: "Everyone is busy right now. I've noted that you'd like to talk to someone. Say what it's about, if you like, " +
 			"or hang up.",
@@ -75,6 +77,7 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		Greets:   "¡Hola! ¿En qué puedo ayudarle?", Press: "Pulse %d para: %s.",
 		KeysOnly:   "No entiendo la voz. Use, por favor, las teclas de su teléfono.",
 		Transfers:  "Le paso. No se retire, por favor.",
+		Unrecorded: "De acuerdo, la grabación se ha detenido y eliminado. Continuemos.",
 		RepeatCall: "Perdone, no le he entendido. ¿Puede repetirlo?",
 		MissedCall: "Ahora todos están ocupados. He anotado que quiere hablar con alguien. Diga de qué se trata, si quiere, o " +
 			"cuelgue.",
@@ -111,6 +114,7 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		Greets:   "Olá! Em que posso ajudar?", Press: "Tecle %d para: %s.",
 		KeysOnly:   "Não entendo a voz. Por favor, use as teclas do seu telefone.",
 		Transfers:  "Vou transferir a ligação. Não desligue, por favor.",
+		Unrecorded: "Tudo bem, a gravação foi interrompida e excluída. Vamos continuar.",
 		RepeatCall: "Desculpe, não entendi. Pode repetir?",
 		MissedCall: "Todos estão ocupados agora. Anotei que você quer falar com alguém. Diga do que se trata, se quiser, ou " +
 			"desligue.",

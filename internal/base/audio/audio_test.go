@@ -78,10 +78,13 @@ func TestWAVSkipsOtherChunksAndWhatFollows(t *testing.T) {
 }
 
 func TestWAVOfTwoChannelsIsMixed(t *testing.T) {
-	file := WAV([]int16{100, 200, -32768, -32768}, 16000)
-	file[22] = 2
+	pcm := []int16{100, 200, -32768, -32768}
+	file := AppendBytes(WAVHeader(2*len(pcm), 2, 16000), pcm)
 	if got, _, err := ReadWAV(bytes.NewReader(file), 10); err != nil || !slices.Equal(got, []int16{150, -32768}) {
 		t.Error(got, err)
+	}
+	if perSecond, frame := binary.LittleEndian.Uint32(file[28:]), binary.LittleEndian.Uint16(file[32:]); perSecond != 64000 || frame != 4 {
+		t.Errorf("%d bytes a second, %d a frame", perSecond, frame)
 	}
 }
 

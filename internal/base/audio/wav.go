@@ -19,9 +19,9 @@ const (
 	streamed = 0x7ff00000
 )
 
-// WAVReader reads the samples of a WAV file as they arrive. It averages multiple channels.
+// WAVReader reads the samples of a WAV file as they arrive. Read averages multiple channels.
 type WAVReader struct {
-	// Rate is the number of samples per second.
+	// Rate is the number of samples per second of each channel.
 	Rate int
 
 	r        *bufio.Reader
@@ -154,11 +154,12 @@ func ReadWAV(r io.Reader, limit int) (pcm []int16, rate int, err error) {
 
 // WAV returns a WAV file with the samples.
 func WAV(pcm []int16, rate int) []byte {
-	return AppendBytes(WAVHeader(2*len(pcm), rate), pcm)
+	return AppendBytes(WAVHeader(2*len(pcm), 1, rate), pcm)
 }
 
-// WAVHeader returns the header of a WAV file with the given number of bytes of mono 16-bit samples.
-func WAVHeader(bytes, rate int) []byte {
+// WAVHeader returns the header of a WAV file with the given number of bytes of 16-bit samples, interleaved if there are
+// several channels.
+func WAVHeader(bytes, channels, rate int) []byte {
 	const length = 44
 	size := uint32(bytes)
 	b := make([]byte, 0, length+bytes)
@@ -167,10 +168,10 @@ func WAVHeader(bytes, rate int) []byte {
 	b = append(b, "WAVEfmt "...)
 	b = binary.LittleEndian.AppendUint32(b, 16)
 	b = binary.LittleEndian.AppendUint16(b, formatPCM)
-	b = binary.LittleEndian.AppendUint16(b, 1)
+	b = binary.LittleEndian.AppendUint16(b, uint16(channels))
 	b = binary.LittleEndian.AppendUint32(b, uint32(rate))
-	b = binary.LittleEndian.AppendUint32(b, uint32(2*rate))
-	b = binary.LittleEndian.AppendUint16(b, 2)
+	b = binary.LittleEndian.AppendUint32(b, uint32(2*channels*rate))
+	b = binary.LittleEndian.AppendUint16(b, uint16(2*channels))
 	b = binary.LittleEndian.AppendUint16(b, 16)
 	b = append(b, "data"...)
 	return binary.LittleEndian.AppendUint32(b, size)

@@ -49,6 +49,7 @@ func (c *company) settings(f *form) {
 		c.change(func(x *carillon.Company) { x.StrictRecipientID = strict })
 	}
 	c.number(f, "retention_days", maxRetention, func(x *carillon.Company) *int { return &x.RetentionDays })
+	c.number(f, "recording_days", maxRetention, func(x *carillon.Company) *int { return &x.RecordingDays })
 	f.inner("limits", func(f *form) {
 		c.number(f, "sends_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.SendsPerMinute })
 		c.number(f, "template_lists_per_minute", maxLimit, func(x *carillon.Company) *int { return &x.Limits.TemplateListsPerMinute })

@@ -24,6 +24,9 @@ type Progress interface {
 	Ringing(at time.Time)
 	// Answered reports the answer and the call's conversation, or "" if there is none.
 	Answered(at time.Time, conversationID string)
+	// RecordingRefused reports that the other side refused the recording, while Place talks with it; Recorded does not
+	// follow.
+	RecordingRefused()
 	// Recorded reports the file with the call's recording.
 	Recorded(fileID string)
 }

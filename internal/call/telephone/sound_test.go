@@ -68,13 +68,16 @@ func TestATransferIsHeardOverSockets(t *testing.T) {
 	far.HangUp(t.Context())
 	r.over(c)
 	rec := r.ended()
-	recorded := r.recording(&diary{recorded: rec.Recording})
+	left, right := r.sides(&diary{recorded: rec.Recording})
 	for side, share := range map[string]float64{
 		"the desk hears": shareOf(there.sound(), mine), "the caller hears": shareOf(heard(), theirs),
-		"the recording has": shareOf(recorded, theirs),
+		"the left channel has": shareOf(left, mine), "the right channel has": shareOf(right, theirs),
 	} {
 		if share < mostly {
 			t.Errorf("%s %.2f of it", side, share)
 		}
+	}
+	if of, on := shareOf(right, mine), shareOf(left, theirs); of > 0 || on > 0 {
+		t.Errorf("the other channels have %.2f of the caller, %.2f of the desk", of, on)
 	}
 }

@@ -299,7 +299,8 @@ func TestACallToALineIsAnsweredByItsAgent(t *testing.T) {
 		if r.incoming.UnderWay() != 1 {
 			t.Errorf("%d calls", r.incoming.UnderWay())
 		}
-		const opening = "This is the automated assistant of Acme. This call is recorded. Hello, this is Robin."
+		const opening = "This is the automated assistant of Acme. This call is recorded. If you don't agree, press star. " +
+			"Hello, this is Robin."
 		time.Sleep(time.Duration(len(opening))*40*time.Millisecond + 600*time.Millisecond)
 		c.HangUp(t.Context())
 		rec := r.ended()

@@ -192,11 +192,11 @@ func (p *placed) talk(ctx context.Context, c *sip.Call) dial.Ending {
 		}
 	}
 	if p.agent.Record {
-		r := p.o.Files.Record(files.From{CompanyID: p.line.CompanyID, ConversationID: conversationID, SentBy: "call"}, "call.wav", c.Rate())
-		p.tap.record(r)
+		from := files.From{CompanyID: p.line.CompanyID, ConversationID: conversationID, SentBy: "call"}
+		p.tap.record(p.o.Files.Record(from, "call.wav", c.Rate()))
 		defer func() { // the line is released while the recording is stored
 			c.HangUp(context.WithoutCancel(ctx))
-			p.recorded(ctx, r)
+			p.recorded(ctx)
 		}()
 	}
 	e := p.converse(ctx, c, conversationID)
@@ -204,9 +204,12 @@ func (p *placed) talk(ctx context.Context, c *sip.Call) dial.Ending {
 	return e
 }
 
-// recorded finishes the recording.
-func (p *placed) recorded(ctx context.Context, r *files.Recording) {
-	p.tap.record(nil)
+// recorded finishes the recording, unless it was refused.
+func (p *placed) recorded(ctx context.Context) {
+	r := p.tap.stop()
+	if r == nil {
+		return
+	}
 	kept, err := r.Close()
 	switch {
 	case err != nil:
@@ -253,7 +256,7 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 	start := voice.Start{
 		CompanyID: p.line.CompanyID, ConversationID: conversationID, Line: m, Opening: opening, Greeting: greeting, Asks: asks,
 		Variables: p.call.Contact, Language: p.agent.Language, Counted: true, Stop: p.stop(), StopsMarketing: p.incoming(),
-		Transfer: p.agent.Transfer,
+		Transfer: p.agent.Transfer, Refuse: p.refuse(),
 	}
 	for machines := 0; ; {
 		why, err := p.hold(ctx, start, m, &e)
@@ -350,7 +353,7 @@ func (p *placed) opening() (opening, greeting, asks string) {
 		opening = fmt.Sprintf(w.answered, p.company)
 	}
 	if p.agent.Record {
-		opening += " " + w.recorded
+		opening += " " + p.notice(w)
 	}
 	if q := p.agent.Questions(); len(q) > 0 && (!p.incoming() || p.agent.AskCallers) {
 		greeting, asks = strings.TrimSpace(greeting+" "+q[0].Question), q[0].Name
@@ -386,20 +389,20 @@ func (t *tap) record(r *files.Recording) {
 	t.to = r
 }
 
+// stop ends the copying and returns the recording; nil if there is none.
+func (t *tap) stop() *files.Recording {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.to
+	t.to = nil
+	return r
+}
+
 // frame processes a frame of both sides.
 func (t *tap) frame(in, out []int16) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.to == nil {
-		return
+	if t.to != nil {
+		t.to.Write(in, out)
 	}
-	both := make([]int16, len(out))
-	for i := range both {
-		s := int(out[i])
-		if i < len(in) {
-			s += int(in[i])
-		}
-		both[i] = int16(max(-32768, min(32767, s)))
-	}
-	t.to.Write(both)
 }

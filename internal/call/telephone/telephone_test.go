@@ -1,6 +1,7 @@
 package telephone_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"hash/fnv"
@@ -274,15 +275,20 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 // drain is the time that accepted calls may continue after a stop.
 const drain = 3 * time.Second
 
+// recordedNotice announces a recording to a person who is not understood.
+const recordedNotice = "This call is recorded. If you don't agree, press star."
+
 // diary records the progress of a call.
 type diary struct {
 	ringing, answered      time.Time
 	conversation, recorded string
+	refused                bool
 }
 
 func (d *diary) Ringing(at time.Time)             { d.ringing = at }
 func (d *diary) Answered(at time.Time, id string) { d.answered, d.conversation = at, id }
 func (d *diary) Recorded(id string)               { d.recorded = id }
+func (d *diary) RecordingRefused()                { d.refused = true }
 func (r *rig) line() *carillon.Sender {
 	return &carillon.Sender{CompanyID: r.company, ID: "line", Number: "15550100101"}
 }
@@ -329,8 +335,18 @@ func (r *rig) turns(d *diary) (all []string) {
 	return all
 }
 
-// recording returns the recorded sound of a call.
+// recording returns the recorded sound of a call, both sides mixed.
 func (r *rig) recording(d *diary) []int16 {
+	theirs, ours := r.sides(d)
+	both := make([]int16, len(ours))
+	for i := range both {
+		both[i] = theirs[i]/2 + ours[i]/2
+	}
+	return both
+}
+
+// sides returns the recorded sound of both sides of a call.
+func (r *rig) sides(d *diary) (theirs, ours []int16) {
 	f, err := r.store.Files.Find(r.t.Context(), d.recorded)
 	if err != nil {
 		r.t.Fatal(err)
@@ -343,11 +359,15 @@ func (r *rig) recording(d *diary) []int16 {
 		}
 		wav = append(wav, b...)
 	}
-	pcm, rate, err := audio.ReadWAV(strings.NewReader(string(wav)), 1<<30)
-	if err != nil || rate != 8000 {
-		r.t.Fatal(rate, err)
+	const header = 44
+	if length := len(wav) - header; length <= 0 || !bytes.Equal(wav[:header], audio.WAVHeader(length, 2, 8000)) {
+		r.t.Fatalf("a WAV header %x of %d bytes", wav[:min(len(wav), header)], len(wav))
 	}
-	return pcm
+	both := audio.Samples(wav[header:])
+	for i := 0; i+1 < len(both); i += 2 {
+		theirs, ours = append(theirs, both[i]), append(ours, both[i+1])
+	}
+	return theirs, ours
 }
 
 func robin() *agent.Agent {
@@ -371,7 +391,7 @@ func TestACallIsHeldFromTheGreetingToTheResult(t *testing.T) {
 		}
 		const greeting = "Hello Ana, this is Robin."
 		turns := r.turns(d)
-		if len(turns) < 3 || turns[0] != "agent  This is an automated call from Acme. This call is recorded. "+greeting+
+		if len(turns) < 3 || turns[0] != "agent  This is an automated call from Acme. "+recordedNotice+" "+greeting+
 			" Do you come?" || turns[1] != "visitor 1 Yes" {
 			t.Errorf("turns %q", turns)
 		}
@@ -408,7 +428,7 @@ func TestACallWalksTheFlowOfItsEvent(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		want := []string{
-			"agent  This is an automated call from Acme. This call is recorded.", "agent  Hello Ana, did your parcel come?",
+			"agent  This is an automated call from Acme. " + recordedNotice, "agent  Hello Ana, did your parcel come?",
 			"visitor 1 Yes", "agent  Enjoy it.",
 		}
 		if turns := r.turns(d); !slices.Equal(turns, want) {
@@ -435,6 +455,9 @@ func TestACallWalksTheFlowOfItsEvent(t *testing.T) {
 
 // clear is the correlation of sound without losses; a telephone codec costs a little.
 const clear = 0.99
+
+// apart is the highest correlation of sound that is in the other channel.
+const apart = 0.2
 
 func TestTheGreetingIsHeardAndRecorded(t *testing.T) {
 	inFakeTime(t, func(t *testing.T) {

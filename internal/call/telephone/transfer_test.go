@@ -161,8 +161,12 @@ func TestACallIsTransferredToANumber(t *testing.T) {
 				if len(turns) < 3 || turns[1] != "visitor 1 Yes" || turns[2] != "agent  Wait." {
 					t.Errorf("%q", turns)
 				}
-				if pcm := r.recording(&diary{recorded: rec.Recording}); within(pcm, noise(theirs)) < 0.5 {
-					t.Error("the recording ends with the transfer")
+				left, right := r.sides(&diary{recorded: rec.Recording})
+				if of, on := within(left, noise(mine)), within(right, noise(theirs)); of < clear || on < clear {
+					t.Errorf("the recording has the caller by %.3f on the left, the desk by %.3f on the right", of, on)
+				}
+				if of, on := within(right, noise(mine)), within(left, noise(theirs)); of > apart || on > apart {
+					t.Errorf("the recording has the caller by %.3f on the right, the desk by %.3f on the left", of, on)
 				}
 				if n, err := r.store.Calls.UnderWay(t.Context(), 1); n != 0 || err != nil {
 					t.Errorf("%d calls count for the line, %v", n, err)

@@ -26,7 +26,9 @@ type CallView struct {
 	AnsweredBy   string           `json:"answered_by,omitempty"`
 	Result       carillon.Details `json:"result,omitempty" values:"string,number,boolean"` // values that the agent collected
 	HasRecording bool             `json:"has_recording"`
-	Outcomes     []AttemptView    `json:"outcomes,omitempty"` // of attempts that have ended
+	// NoRecording is the reason why a recorded call has no recording.
+	NoRecording calls.NoRecording `json:"no_recording,omitempty" enum:"refused,expired"`
+	Outcomes    []AttemptView     `json:"outcomes,omitempty"` // of attempts that have ended
 }
 
 // AttemptView is an ended attempt at a call.
@@ -135,7 +137,7 @@ func viewCall(id string, c *talked) *CallView {
 	v := &CallView{
 		CallID: id, Attempts: &attempts, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
 		Cause: c.Cause, EndedBy: c.EndedBy, AnsweredBy: c.AnsweredBy, Result: resultOf(c.turns), HasRecording: c.Recording != "",
-		DurationS: talkedFor(c.AnsweredAt, c.EndedAt),
+		NoRecording: c.NoRecording, DurationS: talkedFor(c.AnsweredAt, c.EndedAt),
 	}
 	if c.Queued && len(c.attempts) > 0 {
 		v.NextAttempt = instant(c.Due)
@@ -282,7 +284,19 @@ func (x Calls) Recording(ctx context.Context, companyID, id string) (fileID, con
 	case c == nil:
 		return "", "", carillon.Absent("Call")
 	case c.Recording == "":
-		return "", "", carillon.Absent("Recording")
+		return "", "", withoutRecording(c.NoRecording)
 	}
 	return c.Recording, c.ConversationID, nil
+}
+
+// withoutRecording returns the error for a call without a recording.
+func withoutRecording(why calls.NoRecording) error {
+	e := carillon.Absent("Recording")
+	switch why {
+	case calls.Refused:
+		e.Details = carillon.Details{{Key: "reason", Value: "The other side of the call refused the recording"}}
+	case calls.Expired:
+		e.Details = carillon.Details{{Key: "reason", Value: "The recording was deleted after the company's recording_days"}}
+	}
+	return e
 }

@@ -39,7 +39,9 @@ type CallRow struct {
 	AnsweredBy     string           `json:"answered_by,omitempty"`
 	Result         carillon.Details `json:"result,omitempty" values:"string,number,boolean"`
 	HasRecording   bool             `json:"has_recording"`
-	ConversationID string           `json:"conversation_id,omitempty"`
+	// NoRecording is the reason why a recorded call has no recording.
+	NoRecording    calls.NoRecording `json:"no_recording,omitempty" enum:"refused,expired"`
+	ConversationID string            `json:"conversation_id,omitempty"`
 }
 
 // Calls reads calls.
@@ -76,8 +78,9 @@ func rowOf(c *calls.Listed, noted []chats.Value, now time.Time) CallRow {
 		AgentID: c.AgentID, Campaign: c.Campaign, SenderUID: c.SenderUID, CreatedAt: instant(c.CreatedAt), DialedAt: instant(c.DialedAt),
 		RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
 		DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Attempts: c.Dials,
-		Cause: c.Cause, EndedBy: c.EndedBy, AnsweredBy: c.AnsweredBy, HasRecording: c.Recording != "", ConversationID: c.ConversationID,
-		Result: resultOf([]chats.Turn{{Extra: chats.Extra{Set: noted}}}),
+		Cause: c.Cause, EndedBy: c.EndedBy, AnsweredBy: c.AnsweredBy, HasRecording: c.Recording != "", NoRecording: c.NoRecording,
+		ConversationID: c.ConversationID,
+		Result:         resultOf([]chats.Turn{{Extra: chats.Extra{Set: noted}}}),
 	}
 	if c.Scheduled {
 		r.ScheduledAt = instant(c.ScheduledAt)

@@ -68,7 +68,7 @@ func incomingCall(ctx context.Context, s *store.Store, companyID, id string) (*C
 		CallView: &CallView{
 			CallID: c.ID, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
 			DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Cause: c.Cause, EndedBy: c.EndedBy, Result: resultOf(c.turns),
-			HasRecording: c.Recording != "",
+			HasRecording: c.Recording != "", NoRecording: c.NoRecording,
 		},
 		Direction: incoming, Number: c.Number, AgentID: c.AgentID, State: c.State, Reason: c.Reason, Transfers: c.transfers,
 		Turns: callTurns(c.turns, c.Recording, "caller"),
@@ -94,7 +94,7 @@ func incomingRecording(ctx context.Context, s *store.Store, companyID, id string
 	case c == nil:
 		return "", "", carillon.Absent("Call")
 	case c.Recording == "":
-		return "", "", carillon.Absent("Recording")
+		return "", "", withoutRecording(c.NoRecording)
 	}
 	return c.Recording, c.ConversationID, nil
 }
@@ -145,7 +145,7 @@ func rowOfIncoming(c *calls.IncomingCall) CallRow {
 		CallID: c.ID, Direction: incoming, State: c.State, Reason: c.Reason, Number: c.Number, AgentID: c.AgentID, SenderUID: c.SenderUID,
 		CreatedAt: instant(c.RingingAt), RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
 		DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Cause: c.Cause, EndedBy: c.EndedBy, HasRecording: c.Recording != "",
-		ConversationID: c.ConversationID,
+		NoRecording: c.NoRecording, ConversationID: c.ConversationID,
 	}
 }
 

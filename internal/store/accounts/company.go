@@ -29,7 +29,7 @@ func (s *Store) Company(ctx context.Context, id string) (*carillon.Company, erro
 	})
 }
 
-const companyColumns = "id, name, suspended, strict, hours, redial, limits, retention, inbox"
+const companyColumns = "id, name, suspended, strict, hours, redial, limits, retention, recording_days, inbox"
 
 // scanCompany reads the columns of companyColumns.
 func scanCompany(scan db.Scan) (*carillon.Company, error) {
@@ -37,7 +37,7 @@ func scanCompany(scan db.Scan) (*carillon.Company, error) {
 	standard := carillon.NewCompany("").Limits
 	c := &carillon.Company{Limits: carillon.Limits{DailyCalls: standard.DailyCalls, EngineTurnsPerDay: standard.EngineTurnsPerDay}}
 	var hours, redial, limits, inbox string
-	err := scan(&c.ID, &c.Name, &c.Suspended, &c.StrictRecipientID, &hours, &redial, &limits, &c.RetentionDays, &inbox)
+	err := scan(&c.ID, &c.Name, &c.Suspended, &c.StrictRecipientID, &hours, &redial, &limits, &c.RetentionDays, &c.RecordingDays, &inbox)
 	if err != nil {
 		return nil, err
 	}
@@ -86,12 +86,12 @@ func PutCompany(ctx context.Context, tx *configure.Tx, c *carillon.Company, now 
 		return fmt.Errorf("write company: %w", err)
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO company (`+companyColumns+`, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) ON CONFLICT (id) DO UPDATE SET name = excluded.name,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) ON CONFLICT (id) DO UPDATE SET name = excluded.name,
 		suspended = excluded.suspended, strict = excluded.strict, hours = excluded.hours, redial = excluded.redial,
 		limits = excluded.limits, retention = excluded.retention,
-		inbox = excluded.inbox, updated_at = excluded.updated_at`,
-		c.ID, c.Name, c.Suspended, c.StrictRecipientID, string(hours), string(redial), string(limits), c.RetentionDays, string(inbox),
-		db.Millis(now))
+		recording_days = excluded.recording_days, inbox = excluded.inbox, updated_at = excluded.updated_at`,
+		c.ID, c.Name, c.Suspended, c.StrictRecipientID, string(hours), string(redial), string(limits), c.RetentionDays,
+		c.RecordingDays, string(inbox), db.Millis(now))
 	if db.Duplicate(err) {
 		return carillon.InConflict("Another company has the name " + c.Name)
 	}
@@ -110,6 +110,6 @@ func companyDoc(c *carillon.Company) map[string]any {
 	return map[string]any{
 		"name": c.Name, "suspended": c.Suspended, "strict_recipient_id": c.StrictRecipientID, "calling_hours": c.CallingHours,
 		"redial": c.Redial,
-		"limits": c.Limits, "retention_days": c.RetentionDays, "inbox": c.Inbox,
+		"limits": c.Limits, "retention_days": c.RetentionDays, "recording_days": c.RecordingDays, "inbox": c.Inbox,
 	}
 }

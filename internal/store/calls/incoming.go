@@ -54,7 +54,7 @@ func NewIncoming(d *db.DB, node func() string, followed func(ctx context.Context
 }
 
 const incomingColumns = `id, company_id, sender, agent_id, number, node, under_way, state, reason, detail, cause, ended_by,
-	conversation_id, recording,
+	conversation_id, recording, no_recording,
 	ringing_at, answered_at, ended_at`
 
 func scanIncoming(row db.Scan) (*IncomingCall, error) {
@@ -62,7 +62,7 @@ func scanIncoming(row db.Scan) (*IncomingCall, error) {
 	var ringing, answered, ended int64
 	err := row(&c.ID, &c.CompanyID, &c.SenderUID, &c.AgentID, &c.Number, &c.Node, &c.UnderWay, &c.State, &c.Reason, &c.Detail,
 		&c.Cause, &c.EndedBy,
-		&c.ConversationID, &c.Recording, &ringing, &answered, &ended)
+		&c.ConversationID, &c.Recording, &c.NoRecording, &ringing, &answered, &ended)
 	c.RingingAt, c.AnsweredAt, c.EndedAt = db.Instant(ringing), db.Instant(answered), db.Instant(ended)
 	return &c, err
 }
@@ -127,6 +127,12 @@ func (s *Incoming) Recorded(ctx context.Context, id, fileID string) error {
 	return db.Wrap(err, "record a recording")
 }
 
+// RecordingRefused records that the caller refused the recording.
+func (s *Incoming) RecordingRefused(ctx context.Context, id string) error {
+	_, err := s.d.Exec(ctx, "UPDATE incoming_call SET no_recording = $1 WHERE id = $2", string(Refused), id)
+	return db.Wrap(err, "record the refusal of a recording")
+}
+
 // End ends a call, unless it has ended.
 func (s *Incoming) End(ctx context.Context, id string, e IncomingEnd) error {
 	c, err := s.find(ctx, id)
@@ -144,7 +150,7 @@ func (s *Incoming) End(ctx context.Context, id string, e IncomingEnd) error {
 		if err == nil && n > 0 && followed {
 			err = events.Incoming(ctx, tx, &events.IncomingCall{
 				ID: id, CompanyID: c.CompanyID, SenderUID: c.SenderUID, AgentID: c.AgentID, Number: c.Number, State: e.State,
-				Reason: e.Reason, EndedBy: e.EndedBy,
+				Reason: e.Reason, EndedBy: e.EndedBy, NoRecording: string(c.NoRecording),
 				Result: e.Result, AnsweredAt: c.AnsweredAt, At: e.At,
 			})
 		}

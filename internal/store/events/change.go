@@ -42,6 +42,8 @@ type callPayload struct {
 	EndedBy    string           `json:"ended_by,omitempty"`
 	DurationS  *int             `json:"duration_s,omitempty"` // for an answered call that ended
 	Result     carillon.Details `json:"result,omitempty"`
+	// NoRecording is the reason why a recorded call has no recording.
+	NoRecording string `json:"no_recording,omitempty"`
 }
 
 // lasted returns the duration of an answered call.
@@ -323,9 +325,9 @@ func Call(ctx context.Context, tx *db.Tx, key carillon.MessageKey, result carill
 	var channel carillon.Channel
 	if err := tx.Row(ctx, []any{
 		&companyID, &p.NotificationID, &channel, &p.Campaign, &p.SenderID, &p.AgentID, &p.Number, &p.State, &p.Reason, &p.Attempt,
-		&p.AnsweredBy, &p.EndedBy, &dialed, &answered, &ended,
+		&p.AnsweredBy, &p.EndedBy, &p.NoRecording, &dialed, &answered, &ended,
 	}, `SELECT n.company_id, n.id, n.channel, n.campaign, s.id, n.agent_id, c.number, c.state, c.reason, c.attempt, c.answered_by,
-		c.ended_by, c.dialed_at, c.answered_at, c.ended_at
+		c.ended_by, c.no_recording, c.dialed_at, c.answered_at, c.ended_at
 		FROM call AS c JOIN notification AS n ON n.seq = c.id / 128 JOIN sender AS s ON s.uid = c.sender WHERE c.id = $1`,
 		int64(key)); err != nil {
 		return fmt.Errorf("read call: %w", err)
@@ -361,7 +363,7 @@ type IncomingCall struct {
 	SenderUID                      int64
 	State                          carillon.State
 	Reason                         carillon.Reason
-	EndedBy                        string
+	EndedBy, NoRecording           string
 	Result                         carillon.Details
 	AnsweredAt, At                 time.Time // At is the time of its state
 }
@@ -370,7 +372,9 @@ type IncomingCall struct {
 func Incoming(ctx context.Context, tx *db.Tx, c *IncomingCall) error {
 	p := payload{
 		Number: c.Number, State: c.State, Reason: c.Reason,
-		callPayload: &callPayload{CallID: c.ID, Direction: "incoming", AgentID: c.AgentID, EndedBy: c.EndedBy, Result: c.Result},
+		callPayload: &callPayload{
+			CallID: c.ID, Direction: "incoming", AgentID: c.AgentID, EndedBy: c.EndedBy, Result: c.Result, NoRecording: c.NoRecording,
+		},
 	}
 	if c.State != carillon.StateRinging {
 		p.lasted(c.AnsweredAt, c.At)

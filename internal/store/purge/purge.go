@@ -43,6 +43,7 @@ const (
 	Changes       = "recorded_changes"
 	APICalls      = "api_calls"
 	Secrets       = "one_time_codes" // requests
+	Recordings    = "recordings"
 )
 
 // Options wire a Purge. The zero value works.
@@ -107,7 +108,8 @@ func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	p.soon = false
 	parts := []func(ctx context.Context, now time.Time) (busy bool, err error){
 		p.keys, p.secrets, p.clean, p.events, p.files,
-		p.addresses, p.inbound, p.past, p.phones, p.activity, p.daily, p.conversations, p.incoming, p.jobs,
+		p.addresses, p.inbound, p.past, p.phones, p.activity, p.daily, p.recordings, p.conversations, p.incoming,
+		p.jobs,
 	}
 	for _, part := range parts {
 		if busy, err := part(ctx, now); busy || err != nil {
@@ -158,14 +160,21 @@ func (p *Purge) company(ctx context.Context, c Closed, now time.Time) (busy bool
 
 // keptSince returns the instant before which a company's data is deleted; zero if all is kept.
 func (p *Purge) keptSince(ctx context.Context, companyID string, now time.Time) (time.Time, error) {
+	return p.daysBefore(ctx, companyID, now, func(c *carillon.Company) int { return c.RetentionDays })
+}
+
+// daysBefore returns the instant that is some days of a company's settings ago; zero for no days.
+func (p *Purge) daysBefore(
+	ctx context.Context, companyID string, now time.Time, days func(c *carillon.Company) int,
+) (time.Time, error) {
 	company, err := p.companies.Company(ctx, companyID)
 	if carillon.IsCode(err, carillon.NotFound) {
 		return time.Time{}, nil
 	}
-	if err != nil || company.RetentionDays == 0 {
+	if err != nil || days(company) == 0 {
 		return time.Time{}, err
 	}
-	return now.Add(-time.Duration(company.RetentionDays) * day), nil
+	return now.Add(-time.Duration(days(company)) * day), nil
 }
 
 // each runs fn for every company that has rows of a kind and does not keep them forever.

@@ -109,12 +109,17 @@ func (s *Store) Next(ctx context.Context, what, companyID string) (next string, 
 		name, tables = "calls to lines", []string{"incoming_call"}
 	case Jobs:
 		name, tables = "jobs", []string{"bulk_job"}
+	case Recordings:
+		name, tables = "recordings", []string{"file"}
 	case APICalls:
 		name, tables = "calls of the interface", []string{"api_call", "api_accepted"}
 	}
 	for _, table := range tables {
 		var id string
 		query := "SELECT company_id FROM " + table + " WHERE company_id > $1 ORDER BY company_id LIMIT 1"
+		if what == Recordings {
+			query = "SELECT company_id FROM file WHERE company_id > $1 AND sent_by = 'call' ORDER BY company_id LIMIT 1"
+		}
 		if err := db.Ignore(s.d.Row(ctx, []any{&id}, query, companyID)); err != nil {
 			return "", db.Wrap(err, "find "+name)
 		}

@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"hash"
@@ -16,13 +17,16 @@ import (
 
 const (
 	wavType = "audio/wav"
+	// Recordings have a channel for each side.
+	channels = 2
 	// maxRecording is the maximum number of bytes waiting to be stored. Beyond it the recording fails.
 	maxRecording = 8 << 20
 	// storeWithin is the timeout for storing a part.
 	storeWithin = 30 * time.Second
 )
 
-// Recording stores the sound of a conversation as a WAV file while it is recorded.
+// Recording stores the sound of a conversation as a WAV file while it is recorded: the other side in the left channel,
+// ours in the right one.
 type Recording struct {
 	f    *Files
 	x    *chats.StoredFile
@@ -39,9 +43,14 @@ type Recording struct {
 	first []byte // part 0; its WAV header gets the lengths at the end
 	parts int
 	sum   hash.Hash
+
+	dropped error // of deleting an incomplete recording
 }
 
-var errRecording = errors.New("the database is too slow for the recording")
+var (
+	errRecording = errors.New("the database is too slow for the recording")
+	errDiscarded = errors.New("the recording was discarded")
+)
 
 // Record begins a recording of a conversation. Close must be called. An incomplete recording, for example after a
 // kill, is deleted.
@@ -55,14 +64,15 @@ func (f *Files) Record(from From, name string, rate int) *Recording {
 			Name: name, Type: wavType,
 			CreatedAt: now, ExpiresAt: now.Add(unusedFor),
 		},
-		waiting: audio.WAV(nil, rate),
+		waiting: audio.WAVHeader(0, channels, rate),
 	}
 	go r.run()
 	return r
 }
 
-// Write adds sound. It does not wait for the storage.
-func (r *Recording) Write(pcm []int16) {
+// Write adds the sound of the same moment of both sides. It is as long as ours; missing sound of the other side is
+// silence. It does not wait for the storage.
+func (r *Recording) Write(theirs, ours []int16) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ending || r.failed != nil {
@@ -72,7 +82,14 @@ func (r *Recording) Write(pcm []int16) {
 		r.failed = errRecording
 		return
 	}
-	r.waiting = audio.AppendBytes(r.waiting, pcm)
+	for i, our := range ours {
+		their := int16(0)
+		if i < len(theirs) {
+			their = theirs[i]
+		}
+		r.waiting = binary.LittleEndian.AppendUint16(r.waiting, uint16(their))
+		r.waiting = binary.LittleEndian.AppendUint16(r.waiting, uint16(our))
+	}
 	if len(r.waiting) >= chats.FilePartSize {
 		r.signal()
 	}
@@ -99,6 +116,19 @@ func (r *Recording) Close() (*chats.File, error) {
 		return nil, nil
 	}
 	return view(r.x), nil
+}
+
+// Discard ends the recording and deletes it.
+func (r *Recording) Discard() error {
+	r.mu.Lock()
+	r.ending, r.waiting = true, nil
+	if r.failed == nil {
+		r.failed = errDiscarded
+	}
+	r.mu.Unlock()
+	r.signal()
+	<-r.done
+	return r.dropped
 }
 
 // run stores the parts as they become complete.
@@ -169,19 +199,20 @@ func (r *Recording) store(part []byte) error {
 
 // finish writes the lengths into the header.
 func (r *Recording) finish() error {
-	header := len(audio.WAV(nil, r.rate))
+	header := len(audio.WAVHeader(0, channels, r.rate))
 	if r.lost() || r.x.Size <= int64(header) {
 		r.x.Size = 0
 		if r.parts > 0 {
 			ctx, cancel := context.WithTimeout(context.Background(), storeWithin)
 			defer cancel()
-			return r.f.store.Drop(ctx, r.x.ID)
+			r.dropped = r.f.store.Drop(ctx, r.x.ID)
+			return r.dropped
 		}
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), storeWithin)
 	defer cancel()
-	copy(r.first, audio.WAVHeader(int(r.x.Size)-header, r.rate))
+	copy(r.first, audio.WAVHeader(int(r.x.Size)-header, channels, r.rate))
 	if err := r.f.store.Replace(ctx, r.x.ID, 0, r.first); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ func TestARecordingFailsWhereTooMuchWaits(t *testing.T) {
 	t.Parallel()
 	r := &Recording{rate: 8000, x: &chats.StoredFile{}, wake: make(chan struct{}, 1), waiting: make([]byte, maxRecording+1)}
 	var both sync.WaitGroup
-	both.Go(func() { r.Write([]int16{1}) })
+	both.Go(func() { r.Write(nil, []int16{1}) })
 	both.Go(func() {
 		if err := r.finish(); err != nil {
 			t.Error(err)

@@ -43,6 +43,7 @@ type companyShown struct {
 	CallingHours  *carillon.CallingHours `json:"calling_hours"` // null means no restriction
 	Redial        redialShown            `json:"redial"`
 	RetentionDays int                    `json:"retention_days"` // 0 means unlimited
+	RecordingDays int                    `json:"recording_days"` // 0 means as long as the conversation
 	Limits        carillon.Limits        `json:"limits"`
 	Version       string                 `json:"version"`         // version of all settings; a change must name the version it is based on
 	LimitsOpen    bool                   `json:"limits_writable"` // whether the caller may change the limits
@@ -75,7 +76,7 @@ func (x Company) show(r *http.Request, by member.Member, c *carillon.Company) (c
 	return companyShown{
 		ID: c.ID, Name: c.Name, Strict: c.StrictRecipientID, CallingHours: c.CallingHours,
 		Redial:        redialShown{outcomes, c.Redial.Attempts, after.String()},
-		RetentionDays: c.RetentionDays, Limits: c.Limits, Version: version,
+		RetentionDays: c.RetentionDays, RecordingDays: c.RecordingDays, Limits: c.Limits, Version: version,
 		LimitsOpen: by.Role.Can(auth.MayWriteSettings) && member.Operator(r.Context(), x.Store, by) == nil,
 	}, nil
 }

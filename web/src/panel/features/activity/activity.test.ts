@@ -139,6 +139,7 @@ describe("sentences", () => {
       "moved",
       "resent",
       "hung_up",
+      "recording_deleted",
       "started",
       "paused",
       "resumed",

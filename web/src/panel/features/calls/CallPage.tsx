@@ -52,7 +52,10 @@ function useCall(id: string) {
           ? beat
           : waits(q.state.data.state)
             ? 5000
-            : q.state.data.answered_at && !q.state.data.has_recording && recent(q.state.data.ended_at)
+            : q.state.data.answered_at &&
+                !q.state.data.has_recording &&
+                !q.state.data.no_recording &&
+                recent(q.state.data.ended_at)
               ? beat
               : false,
   });

@@ -40,6 +40,7 @@ export function Player({ call: c, onTime, ref }: { call: Call; onTime: (seconds:
   const [speed, setSpeed] = useState("1");
   const [broken, setBroken] = useState(false);
   const source = address(`/calls/${c.call_id}/recording`);
+  const { wave, lost } = useWave(source);
   const move = useCallback(
     (to: number) => {
       const a = audio.current;
@@ -146,7 +147,7 @@ export function Player({ call: c, onTime, ref }: { call: Call; onTime: (seconds:
           {on ? <IconPlayerPauseFilled size={18} /> : <IconPlayerPlayFilled size={18} />}
         </ActionIcon>
         <Shape
-          source={source}
+          wave={wave}
           at={at}
           length={length}
           theirs={(seconds) => c.turns[playing(c.turns, seconds)]?.author === "visitor"}
@@ -161,6 +162,18 @@ export function Player({ call: c, onTime, ref }: { call: Call; onTime: (seconds:
         <span className="small">
           <span data-time>{clock(at)}</span> <span className="muted">/ {clock(Math.round(length))}</span>
         </span>
+        <span className="small muted calls-lanes" role="status">
+          {lost ? (
+            p.noShape
+          ) : !wave ? (
+            p.shapeLoads
+          ) : wave.lanes.length === 2 ? (
+            <>
+              <span data-side="them">{c.name || p.you}</span>
+              <span data-side="us">{p.ourSide}</span>
+            </>
+          ) : null}
+        </span>
         <SegmentedControl
           className="calls-speed"
           size="xs"
@@ -174,9 +187,23 @@ export function Player({ call: c, onTime, ref }: { call: Call; onTime: (seconds:
   );
 }
 
-/** Shape is how loud the recording is along its length. A click, or the arrow keys, move in it. */
+/** useWave is the shape of a recording as it arrives; lost, that it could not be read. */
+function useWave(source: string): { wave: Wave | undefined; lost: boolean } {
+  const [wave, setWave] = useState<Wave>();
+  const [lost, setLost] = useState(false);
+  useEffect(() => {
+    const stop = new AbortController();
+    readWave(source, 1200, stop.signal, (w) => setWave(w.lanes.length > 0 ? w : undefined)).catch(() =>
+      setLost(!stop.signal.aborted),
+    );
+    return () => stop.abort();
+  }, [source]);
+  return { wave, lost };
+}
+
+/** Shape is how loud both sides are along the recording. A click, or the arrow keys, move in it. */
 function Shape({
-  source,
+  wave,
   at,
   length,
   marks,
@@ -184,7 +211,7 @@ function Shape({
   move,
   toggle,
 }: {
-  source: string;
+  wave: Wave | undefined;
   at: number;
   length: number;
   marks: number[];
@@ -195,7 +222,6 @@ function Shape({
   const p = useTexts(pageTexts);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
-  const [wave, setWave] = useState<Wave>();
   const [dark, setDark] = useState(0);
   useEffect(() => {
     const el = canvas.current!;
@@ -208,13 +234,6 @@ function Shape({
       theme.disconnect();
     };
   }, []);
-  useEffect(() => {
-    const stop = new AbortController();
-    void readWave(source, 1200, stop.signal, (w) => setWave({ ...w })).catch(() => {
-      /* it plays without its shape */
-    });
-    return () => stop.abort();
-  }, [source]);
   useEffect(() => {
     if (canvas.current && width > 0)
       draw(
@@ -273,7 +292,10 @@ function Shape({
   );
 }
 
-/** draw draws the shape: the person in one colour and the agent in another, marks where the person spoke or pressed a key. */
+/**
+ * draw draws the shape: the person in one colour and the agent in another, one above the other if the recording has them
+ * apart, and marks where the person spoke or pressed a key.
+ */
 function draw(
   canvas: HTMLCanvasElement,
   width: number,
@@ -296,27 +318,30 @@ function draw(
   g.clearRect(0, 0, width, height);
   const bars = Math.floor(width / bar);
   const top = 8;
-  const middle = top + (height - top) / 2;
-  let loudest = 0.05;
-  if (wave) for (const x of wave.peaks) loudest = Math.max(loudest, x);
-  for (let i = 0; i < bars; i++) {
-    let peak = 0;
-    if (wave)
-      for (
-        let j = Math.floor((i / bars) * wave.peaks.length);
-        j <= Math.min(wave.known - 1, Math.floor(((i + 1) / bars) * wave.peaks.length) - 1);
-        j++
-      )
-        peak = Math.max(peak, wave.peaks[j]!);
-    const half = Math.max(1, (peak / loudest) * ((height - top) / 2 - 1));
-    const part = (i + 0.5) / bars;
-    const person = theirs(part);
-    if (part <= played) g.fillStyle = color(person ? "--ok" : "--accent");
-    else g.fillStyle = color(person ? "--wave-person" : "--wave");
-    g.beginPath();
-    g.roundRect(i * bar, middle - half, bar - 1, half * 2, 1);
-    g.fill();
-  }
+  const lanes: (Float32Array | undefined)[] = wave?.lanes ?? [undefined];
+  const tall = (height - top) / lanes.length;
+  lanes.forEach((peaks, lane) => {
+    const middle = top + (lane + 0.5) * tall;
+    const loudest = peaks?.reduce((a, b) => Math.max(a, b), 0.05) ?? 1;
+    for (let i = 0; i < bars; i++) {
+      let peak = 0;
+      if (peaks)
+        for (
+          let j = Math.floor((i / bars) * peaks.length);
+          j <= Math.min(wave!.known - 1, Math.floor(((i + 1) / bars) * peaks.length) - 1);
+          j++
+        )
+          peak = Math.max(peak, peaks[j]!);
+      const half = Math.max(1, (peak / loudest) * (tall / 2 - 1));
+      const part = (i + 0.5) / bars;
+      const person = lanes.length === 2 ? lane === 0 : theirs(part);
+      if (part <= played) g.fillStyle = color(person ? "--ok" : "--accent");
+      else g.fillStyle = color(person ? "--wave-person" : "--wave");
+      g.beginPath();
+      g.roundRect(i * bar, middle - half, bar - 1, half * 2, 1);
+      g.fill();
+    }
+  });
   g.fillStyle = color("--ok");
   for (const m of marks) {
     g.beginPath();

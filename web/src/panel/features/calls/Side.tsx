@@ -125,6 +125,12 @@ export function Details({ call: c }: { call: Call }) {
             <dd>{t[`by_${c.ended_by}` as "by_agent"] ?? c.ended_by}</dd>
           </>
         )}
+        {c.no_recording && (
+          <>
+            <dt>{p.recording}</dt>
+            <dd>{c.no_recording === "refused" ? p.recordingRefused : p.recordingExpired}</dd>
+          </>
+        )}
         {c.cause && (
           <>
             <dt>{p.cause}</dt>

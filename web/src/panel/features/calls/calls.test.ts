@@ -34,9 +34,28 @@ describe("a recording", () => {
     for (const step of [1, 7, 44, 1000]) {
       const w = new WaveReader(file.length, 4);
       for (let i = 0; i < file.length; i += step) w.add(file.subarray(i, i + step));
-      expect([...w.peaks]).toEqual([0, 0.5, 0, 0]);
+      expect(w.lanes.map((x) => [...x])).toEqual([[0, 0.5, 0, 0]]);
       expect(w.known).toBe(4);
     }
+  });
+  it("has a shape for each side", () => {
+    const file = new Uint8Array(44 + 2 * 2 * 400);
+    file[22] = 2;
+    const view = new DataView(file.buffer);
+    for (let i = 100; i < 200; i++) view.setInt16(44 + 4 * i, -16384, true);
+    for (let i = 300; i < 400; i++) view.setInt16(44 + 4 * i + 2, 8192, true);
+    for (const step of [1, 7, 44, 10_000]) {
+      const w = new WaveReader(file.length, 4);
+      for (let i = 0; i < file.length; i += step) w.add(file.subarray(i, i + step));
+      expect(w.lanes.map((x) => [...x])).toEqual([
+        [0, 0.5, 0, 0],
+        [0, 0, 0, 0.25],
+      ]);
+      expect(w.known).toBe(4);
+    }
+    const half = new WaveReader(file.length, 4);
+    half.add(file.subarray(0, 44 + 800));
+    expect(half.known).toBe(2);
   });
   it("says which turn is heard", () => {
     const turns = [{ offset_ms: 0 }, { offset_ms: 4000 }, {}, { offset_ms: 9000 }];

@@ -1,32 +1,45 @@
-// The shape of a recording: how loud it is along its length, read from a WAV file while it arrives.
+// The shape of a recording: how loud each side is along its length, read from a WAV file while it arrives.
 
 export interface Wave {
-  peaks: Float32Array;
-  known: number;
-} // known: how many of the peaks have arrived
+  lanes: Float32Array[]; // peaks of each channel: the other side and ours; of older recordings one, both mixed
+  known: number; // how many of the peaks have arrived
+}
 
 const header = 44;
+const channelsAt = 22; // in the header
 
 /** WaveReader takes the bytes of a WAV file with 16 bits a sample, in pieces of any length. */
 export class WaveReader {
-  readonly peaks: Float32Array;
-  private readonly per: number; // samples a peak
+  lanes: Float32Array[] = [];
   private at = 0; // bytes of the file
   private odd = -1; // the first byte of a sample whose second has not arrived
 
-  constructor(size: number, count: number) {
-    this.peaks = new Float32Array(count);
-    this.per = Math.max(1, Math.ceil(Math.max(0, size - header) / 2 / count));
+  constructor(
+    private readonly size: number,
+    private readonly count: number,
+  ) {}
+
+  /** per is how many samples a peak has, in all channels. */
+  private get per(): number {
+    const channels = Math.max(1, this.lanes.length);
+    return Math.max(1, Math.ceil(Math.max(0, this.size - header) / 2 / channels / this.count)) * channels;
   }
 
   /** known is how many peaks have begun to arrive. */
   get known(): number {
-    return Math.min(this.peaks.length, Math.ceil(Math.max(0, this.at - header) / 2 / this.per));
+    return Math.min(this.count, Math.ceil(Math.max(0, this.at - header) / 2 / this.per));
   }
 
   add(piece: Uint8Array): void {
-    for (const b of piece) {
+    const per = this.per;
+    for (let n = 0; n < piece.length; n++) {
+      const b = piece[n]!;
       const i = this.at++;
+      if (i === channelsAt) {
+        this.lanes = Array.from({ length: b === 2 ? 2 : 1 }, () => new Float32Array(this.count));
+        this.add(piece.subarray(n + 1)); // a peak has another number of samples now
+        return;
+      }
       if (i < header) continue;
       if (this.odd < 0) {
         this.odd = b;
@@ -34,9 +47,11 @@ export class WaveReader {
       }
       const sample = ((this.odd | (b << 8)) << 16) >> 16;
       this.odd = -1;
-      const peak = Math.floor((i - header) / 2 / this.per);
+      const index = (i - header - 1) / 2;
+      const lane = this.lanes[index % this.lanes.length]!;
+      const peak = Math.floor(index / per);
       const loud = Math.abs(sample) / 32768;
-      if (peak < this.peaks.length && loud > this.peaks[peak]!) this.peaks[peak] = loud;
+      if (peak < lane.length && loud > lane[peak]!) lane[peak] = loud;
     }
   }
 }
@@ -57,7 +72,7 @@ export async function readWave(
     if (value) reader.add(value);
     if (done || Date.now() - last > 100) {
       last = Date.now();
-      drawn({ peaks: reader.peaks, known: reader.known });
+      drawn({ lanes: reader.lanes, known: reader.known });
     }
     if (done) return;
   }

@@ -125,6 +125,15 @@ function Editor({ stored, reload }: { stored: CompanySettings; reload: () => voi
               onChange={(e) => set({ retention_days: whole(e.currentTarget.value) })}
               error={error("retention_days")}
             />
+            <TextInput
+              label={t.recording_days}
+              description={t.recordingDaysHelp}
+              type="number"
+              min={0}
+              value={c.recording_days}
+              onChange={(e) => set({ recording_days: whole(e.currentTarget.value) })}
+              error={error("recording_days")}
+            />
             <p className="small muted flat">{t.keptNote}</p>
           </div>
         </Card>

@@ -178,6 +178,7 @@ export const sentences = {
   moved: "{who} rescheduled {what}",
   resent: "{who} resent {what} to failed recipients",
   hung_up: "{who} hung up {what}",
+  recording_deleted: "The recording of {what} was deleted after its time",
   uploaded: "{who} uploaded {what}",
   startedJob: "{who} started sending {what}",
   paused: "{who} paused {what}",

@@ -45,6 +45,8 @@ export const texts = {
   days_kept: "Days",
   daysHelp:
     "Ended messages and conversations are deleted after this, with their files, recordings and transcripts. 0 keeps them forever.",
+  recording_days: "Days for call recordings",
+  recordingDaysHelp: "Counted from the answer. 0 keeps a recording as long as its conversation.",
   keptNote:
     "Figures are kept for 400 days. The server's operator sets the size of files and the company's total (file-size, company-files).",
   limits: "Limits",

@@ -48,6 +48,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   days_kept: "Días",
   daysHelp:
     "Pasado ese tiempo se eliminan los mensajes y conversaciones terminados, con sus archivos, grabaciones y transcripciones. Con 0 se conservan para siempre.",
+  recording_days: "Días para las grabaciones de llamadas",
+  recordingDaysHelp: "Desde que se contesta. Con 0, una grabación se conserva tanto como su conversación.",
   keptNote:
     "Las cifras se conservan 400 días. Quien administra el servidor define el tamaño de los archivos y el total de la empresa (file-size, company-files).",
   limits: "Límites",

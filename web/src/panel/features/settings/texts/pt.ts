@@ -48,6 +48,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   days_kept: "Dias",
   daysHelp:
     "Depois desse tempo, mensagens e conversas encerradas são excluídas, com arquivos, gravações e transcrições. Com 0, são mantidas para sempre.",
+  recording_days: "Dias para as gravações de ligações",
+  recordingDaysHelp: "A partir do atendimento. Com 0, a gravação é mantida pelo mesmo tempo que a conversa.",
   keptNote:
     "Os números são mantidos por 400 dias. Quem administra o servidor define o tamanho dos arquivos e o total da empresa (file-size, company-files).",
   limits: "Limites",
