@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -10,9 +11,10 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// Transfer is a number to which an agent transfers calls.
+// Transfer lists the numbers to which an agent transfers calls. Number is the short form of Numbers with one entry.
 type Transfer struct {
-	Number string `json:"number"`
+	Number  string   `json:"number,omitempty"`
+	Numbers []string `json:"numbers,omitempty"` // called in turn until somebody takes the call
 	// Phrases trigger a transfer. If empty, a request to talk to a person triggers it.
 	Phrases []string `json:"phrases,omitempty"`
 	Message string   `json:"message,omitempty"` // said before the transfer; empty means a default sentence in the language
@@ -20,16 +22,39 @@ type Transfer struct {
 
 func (t *Transfer) validate(c *resource.Check) {
 	const at = "transfer"
-	if found := number.Find(t.Number); found != "" {
-		t.Number = found
+	if t.Number != "" || len(t.Numbers) == 0 {
+		checkNumber(c, at+".number", &t.Number)
+		c.That(len(t.Numbers) == 0, at+".number", "Must not stand together with numbers")
 	}
-	c.That(carillon.ValidNumber(t.Number), at+".number", "Must be a telephone number with its country code")
+	c.That(len(t.Numbers) <= maxTransferNumbers, at+".numbers", "Must have at most 5 entries")
+	for i := range t.Numbers {
+		field := resource.Index(at+".numbers", i)
+		checkNumber(c, field, &t.Numbers[i])
+		c.That(!slices.Contains(t.Numbers[:i], t.Numbers[i]), field, "Names the same twice")
+	}
 	c.Text(at+".message", t.Message)
 	c.That(len(t.Phrases) <= maxPhrases, at+".phrases", "Must have at most 20 entries")
 	for i, phrase := range t.Phrases {
 		c.That(strings.TrimSpace(phrase) != "" && utf8.RuneCountInString(phrase) <= maxPhraseLength,
 			resource.Index(at+".phrases", i), "Must have 1 to 100 characters")
 	}
+}
+
+const maxTransferNumbers = 5
+
+func checkNumber(c *resource.Check, field string, value *string) {
+	if found := number.Find(*value); found != "" {
+		*value = found
+	}
+	c.That(carillon.ValidNumber(*value), field, "Must be a telephone number with its country code")
+}
+
+// Dialed returns the numbers in the order in which they are called.
+func (t *Transfer) Dialed() []string {
+	if len(t.Numbers) == 0 {
+		return []string{t.Number}
+	}
+	return t.Numbers
 }
 
 // Wanted reports whether a person who says a text should be transferred.

@@ -330,12 +330,15 @@ func (l *Leg) Answered(at time.Time) {
 	l.write(func(ctx context.Context) error { return l.all.table.TransferAnswered(ctx, l.id, at) })
 }
 
-// End records the end of the leg. If that fails, the leg ends with the call.
-func (l *Leg) End(state carillon.State, cause string) {
-	if state == "" {
-		state = carillon.StateFailed
-	}
-	l.write(func(ctx context.Context) error { return l.all.table.EndTransfer(ctx, l.id, state, cause, time.Now()) })
+// Taken records that somebody took the call.
+func (l *Leg) Taken(at time.Time) {
+	l.write(func(ctx context.Context) error { return l.all.table.TransferTaken(ctx, l.id, at) })
+}
+
+// End records the end of the leg, whose time is now. If that fails, the leg ends with the call.
+func (l *Leg) End(e calls.TransferEnd) {
+	e.At = time.Now()
+	l.write(func(ctx context.Context) error { return l.all.table.EndTransfer(ctx, l.id, e) })
 }
 
 func (l *Leg) write(what func(ctx context.Context) error) {

@@ -30,7 +30,7 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 		ended_at = $2 WHERE under_way AND node > ''`, underWay, db.Millis(now)); err != nil {
 		return nil, fmt.Errorf("end calls to lines: %w", err)
 	}
-	if _, err := s.DB.Exec(ctx, `UPDATE call_transfer SET under_way = FALSE, state = 'failed', ended_at = $1
+	if _, err := s.DB.Exec(ctx, `UPDATE call_transfer SET under_way = FALSE, state = 'failed', outcome = 'interrupted', ended_at = $1
 		WHERE under_way AND sender > 0`, db.Millis(now)); err != nil {
 		return nil, fmt.Errorf("end transfers: %w", err)
 	}

@@ -57,6 +57,12 @@ func TestATransferIsHeardOverSockets(t *testing.T) {
 	r.until("the question", func() bool { return len(heard()) >= 8000 })
 	c.SendDigits("1")
 	far := there.answered(t)
+	far.SendDigits("1")
+	r.until("the connection", func() bool {
+		var taken int
+		err := r.store.DB.Row(t.Context(), []any{&taken}, "SELECT COUNT(*) FROM call_transfer WHERE taken_at > 0")
+		return err == nil && taken == 1
+	})
 	mine, theirs := noise("This is what the caller has to say."), noise("And this is what the desk responds.")
 	before := len(there.sound())
 	_, _ = c.Write(mine), far.Write(theirs)
@@ -66,7 +72,8 @@ func TestATransferIsHeardOverSockets(t *testing.T) {
 		t.Errorf("the key %c", d)
 	}
 	far.HangUp(t.Context())
-	r.over(c)
+	r.says(returned)
+	c.HangUp(t.Context())
 	rec := r.ended()
 	recorded := r.recording(&diary{recorded: rec.Recording})
 	for side, share := range map[string]float64{
