@@ -7,6 +7,7 @@ import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
 import { callTexts } from "./texts";
 import { withoutResult, withResult } from "./results";
+import { dialed, maxNumbers, withNumbers } from "./transfer";
 
 const types: Result["type"][] = ["text", "number", "boolean", "choice"];
 const maxResults = 50;
@@ -20,16 +21,16 @@ export function CallForm({ draft }: { draft: Draft<Agent> }) {
   return (
     <Card title={t.title}>
       <div className="form">
-        <TextInput
+        <TagsInput
           label={t.transfer}
           description={t.transferHelp}
-          inputMode="numeric"
+          inputMode="tel"
           spellCheck={false}
-          value={a.transfer?.number ?? ""}
-          error={error("transfer.number")}
-          onChange={(e) =>
-            set({ transfer: e.currentTarget.value ? { ...a.transfer, number: e.currentTarget.value } : undefined })
-          }
+          maxTags={maxNumbers}
+          value={dialed(a.transfer)}
+          acceptValueOnBlur
+          error={error("transfer.number") || error("transfer.numbers")}
+          onChange={(numbers) => set({ transfer: withNumbers(a.transfer, numbers) })}
         />
         {a.transfer && (
           <>

@@ -79,7 +79,8 @@ export const callTexts = {
   remove: "Remove question {name}",
   up: "Move question {name} up",
   transfer: "Transfer to",
-  transferHelp: "A company number with the country code. Optional. Without it, calls aren't transferred to a number.",
+  transferHelp:
+    "Up to 5 numbers with the country code, called in this order until someone presses 1 to take the call. Press Enter after each one. Optional. Without them, calls aren't transferred to a number.",
   transferPhrases: "When the person says",
   transferPhrasesHelp: "Press Enter after each one. Optional. Defaults to any request for a person.",
   transferMessage: "Message before the transfer",
