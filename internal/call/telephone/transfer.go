@@ -118,7 +118,7 @@ func (p *placed) consultAll(x *waiting, conversationID string) (*sip.Call, *call
 	return nil, nil
 }
 
-// consult calls a number and asks whoever answers to take the call. It returns nil, and ends the leg, if they do not.
+// consult calls a number and asks the person who answers to take the call. Otherwise it ends the leg and returns nil.
 func (p *placed) consult(x *waiting, leg *call.Leg, number, text string) *sip.Call {
 	far, e := p.second(x.ctx, number)
 	if far == nil {
@@ -142,7 +142,7 @@ func (p *placed) consult(x *waiting, leg *call.Leg, number, text string) *sip.Ca
 	return nil
 }
 
-// unanswered returns the end of a second leg that was not answered; left is why the caller no longer waits, if so.
+// unanswered returns the end of a second leg that was not answered; left is that of the caller.
 func unanswered(e dial.Ending, left calls.TransferOutcome) calls.TransferEnd {
 	outcome := calls.Failed
 	switch e.State {

@@ -143,7 +143,7 @@ func TestACallIsConnectedOnceItIsTaken(t *testing.T) {
 		there := r.answering(nil)
 		c, heard := r.transferring()
 		far := there.answered(t)
-		const early, mine, theirs = "You have reached the desk.", "This is what the caller has to say.", "And this is what the desk responds."
+		const early, mine, theirs = "You have reached the desk.", "The words of the caller.", "And those of the desk."
 		_, _ = c.Write(noise(early)), far.Write(noise(early))
 		time.Sleep(5 * time.Second)
 		far.SendDigits("1")
