@@ -16,7 +16,8 @@ func TestCallsAreShownAndTheirRecordingsKept(t *testing.T) {
 		`"turns":[{"seq":1,"author":"agent","text":"Do you come?","at":"2026-01-31T08:00:01Z"},{"seq":2,"author":"callee",` +
 		`"text":"Yes","at":"2026-01-31T08:00:05Z","digits":"1"},` +
 		`{"seq":3,"author":"system","text":"left","at":"2026-01-31T08:00:09Z"}],"direction":"outgoing",` +
-		`"transfers":[{"number":"34600111333","state":"no_answer","outcome":"unanswered","cause":"480 Away","dialed_at":"2026-01-31T08:00:06Z"}]}`
+		`"transfers":[{"number":"34600111333","state":"no_answer","outcome":"unanswered","cause":"480 Away",` +
+		`"dialed_at":"2026-01-31T08:00:06Z"}]}`
 	s.answer("/functions/v1/calls/c-1", call, call, call)
 	r := s.try(nil, "calls", "show", "c-1")
 	for _, line := range []string{

@@ -18,8 +18,9 @@ type heard struct {
 
 // TransferView is one transfer of a call to a number.
 type TransferView struct {
-	Number     string                `json:"number"`
-	State      carillon.State        `json:"state" enum:"calls"` // dialing, in_progress, completed, busy, no_answer, rejected, canceled or failed
+	Number string `json:"number"`
+	// State is dialing, in_progress, completed, busy, no_answer, rejected, canceled or failed.
+	State      carillon.State        `json:"state" enum:"calls"`
 	Outcome    calls.TransferOutcome `json:"outcome,omitempty" enum:"transfers"`
 	Cause      string                `json:"cause,omitempty"`
 	DialedAt   string                `json:"dialed_at"`
