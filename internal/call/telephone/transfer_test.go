@@ -472,3 +472,39 @@ func TestAWhisperSaysWhyTheAgentCalled(t *testing.T) {
 		}
 	})
 }
+
+// A telephone that falls silent without a BYE, as one whose power or network fails, leaves nobody alone.
+func TestASilentSideOfATransferIsLetGo(t *testing.T) {
+	t.Parallel()
+	for _, side := range []string{"caller", "colleague"} {
+		t.Run(side, func(t *testing.T) {
+			inFakeTime(t, func(t *testing.T) {
+				r := transfers(t)
+				there := &colleague{calls: make(chan *sip.Call, 1)}
+				company, person := r.engineThat(func(in *sip.Incoming) { go there.answer(in) }), r.caller()
+				r.trunk = &sip.Trunk{Host: company.Address().String(), Transport: "udp"}
+				c, _, err := r.ring(person, lineNumber, "34600110077")
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+				c.SendDigits("1")
+				far := there.takes(t)
+				ended := "system"
+				if side == "caller" {
+					_ = person.Close()
+					r.over(far)
+				} else {
+					_ = company.Close()
+					r.says(returned)
+					c.HangUp(t.Context())
+					ended = "caller"
+				}
+				rec := r.ended()
+				if got := r.outcomes(rec); !slices.Equal(got, []string{desk + " taken"}) || rec.EndedBy != ended {
+					t.Errorf("%q, %+v", got, rec)
+				}
+			})
+		})
+	}
+}
