@@ -26,7 +26,7 @@ const (
 // transfer calls the agent's numbers in turn over the call's line, until somebody takes the call. Meanwhile the caller
 // waits with music. Then both sides are connected until either hangs up.
 //
-//	music ─▶ a number rings ─▶ whisper ─▶ key 1 ─▶ connected ─▶ the colleague hangs up ─▶ agent
+//	queue ─▶ a number rings ─▶ whisper ─▶ key 1 ─▶ connected ─▶ the colleague hangs up ─▶ agent
 //	  │           │               └ other: the next number
 //	  │           └ busy, unanswered: the next number; after the last one ─▶ agent
 //	  └ key # ─▶ agent
@@ -38,7 +38,13 @@ func (p *placed) transfer(ctx context.Context, c *sip.Call, conversationID strin
 		return w.unreached
 	}
 	x := p.waits(ctx, c)
-	far, leg := p.consultAll(x, conversationID)
+	leave, free := p.enter(x, conversationID)
+	defer leave()
+	var far *sip.Call
+	var leg *call.Leg
+	if free {
+		far, leg = p.consultAll(x, conversationID)
+	}
 	switch left := x.end(); {
 	case left == calls.CallerLeft || ctx.Err() != nil:
 		p.release(ctx, far, leg, cmp.Or(left, calls.Canceled))

@@ -2,6 +2,7 @@ package telephone
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync/atomic"
 	"time"
@@ -10,8 +11,8 @@ import (
 	"carillon/internal/store/calls"
 )
 
-// waiting is a caller who waits for a transfer: they hear music, and a sentence every waitingEvery. The key # and hanging
-// up end the wait.
+// waiting is a caller who waits for a transfer: they hear music, and a sentence every waitingEvery, such as their new
+// position in the queue. The key # and hanging up end the wait.
 type waiting struct {
 	p    *placed
 	line *sip.Call
@@ -19,6 +20,8 @@ type waiting struct {
 	stop context.CancelFunc
 	over chan struct{}
 	why  atomic.Value // calls.TransferOutcome
+
+	position atomic.Int64 // in the queue; 0 if it is the caller's turn
 }
 
 const (
@@ -65,6 +68,7 @@ func (x *waiting) run() {
 		_ = x.line.Clear()
 	}()
 	_ = x.line.Write(make([]int16, slackFrames*frameSamples))
+	said := int64(0) // position
 	for frame := 1; ; frame++ {
 		if _, err := x.line.Read(x.ctx); err != nil { // a frame every 20 ms
 			if x.line.Cause().By != "" {
@@ -80,8 +84,13 @@ func (x *waiting) run() {
 			}
 		default:
 		}
-		if frame%int(waitingEvery/frameTime) == 0 {
-			s.say(x.ctx, wordsOf(x.p.agent.Language).holding)
+		w, at, due := wordsOf(x.p.agent.Language), x.position.Load(), frame%int(waitingEvery/frameTime) == 0
+		switch {
+		case at > 0 && at != said && (due || said == 0):
+			s.say(x.ctx, fmt.Sprintf(w.position, at))
+			said = at
+		case due:
+			s.say(x.ctx, w.holding)
 		}
 		if !s.busy() {
 			_ = x.line.Write(music(frame*frameSamples, frameSamples, x.line.Rate()))

@@ -7,6 +7,7 @@ type words struct {
 	automated, recorded, answered, trial string
 	caller, wanted, about                string // to a screening assistant
 	unreached, returned, holding         string // to a caller, about a transfer
+	position                             string // in the queue, %d
 	hidden, accept                       string // to the person who answers a second leg: a caller without a number, and the keys
 }
 
@@ -17,6 +18,7 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		"This is %s", "for %s", "about %s",
 		"Nobody is free at the moment. How else can I help?", "I'm back. What else can I do for you?",
 		"I'm still trying to reach someone. Please hold, or press the pound key to talk to me again.",
+		"You are number %d in line. Please hold, or press the pound key to talk to me again.",
 		"a hidden number", "Press 1 to take the call, 2 to decline.",
 	},
 	"es": {
@@ -25,6 +27,7 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		"Llama %s", "para hablar con %s", "por lo siguiente: %s",
 		"En este momento no hay nadie libre. ¿En qué más puedo ayudarle?", "Ya estoy aquí otra vez. ¿En qué más puedo ayudarle?",
 		"Sigo intentando localizar a alguien. No se retire, o pulse la tecla almohadilla para volver a hablar conmigo.",
+		"Es el número %d de la cola. No se retire, o pulse la tecla almohadilla para volver a hablar conmigo.",
 		"un número oculto", "Pulse 1 para atender la llamada, 2 para rechazarla.",
 	},
 	"pt": {
@@ -34,6 +37,7 @@ var languages = map[string]words{ //nolint:gochecknoglobals // read only
 		"Aqui é %s", "para falar com %s", "sobre %s",
 		"No momento, ninguém está livre. Em que mais posso ajudar?", "Estou de volta. Em que mais posso ajudar?",
 		"Ainda estou tentando localizar alguém. Aguarde na linha, ou tecle cerquilha para falar comigo de novo.",
+		"Você é o número %d da fila. Aguarde na linha, ou tecle cerquilha para falar comigo de novo.",
 		"um número oculto", "Tecle 1 para atender a ligação, 2 para recusar.",
 	},
 }

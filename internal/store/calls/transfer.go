@@ -81,7 +81,7 @@ func (s *Incoming) EndTransfer(ctx context.Context, id string, e TransferEnd) er
 	return db.Wrap(err, "end a transfer")
 }
 
-// endTransfers ends the second legs of a call that ends. A call ends its legs itself unless its node died, or could not
+// endTransfers ends the second legs of a call that ends, and gives up its place in the queue. A call ends its legs itself unless its node died, or could not
 // store their end.
 func endTransfers(ctx context.Context, tx *db.Tx, conversationID string, reason carillon.Reason, at int64) error {
 	if conversationID == "" {
@@ -93,7 +93,10 @@ func endTransfers(ctx context.Context, tx *db.Tx, conversationID string, reason 
 		text = `UPDATE call_transfer SET under_way = FALSE, state = 'failed', outcome = 'interrupted', ended_at = $1
 			WHERE conversation_id = $2 AND under_way`
 	}
-	_, err := tx.Exec(ctx, text, at, conversationID)
+	if _, err := tx.Exec(ctx, text, at, conversationID); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, "DELETE FROM transfer_queue WHERE conversation_id = $1", conversationID)
 	return err
 }
 
