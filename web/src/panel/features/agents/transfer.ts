@@ -1,8 +1,11 @@
 import type { Agent } from "./types";
 
-type Transfer = NonNullable<Agent["transfer"]>;
+export type Transfer = NonNullable<Agent["transfer"]>;
 
 export const maxNumbers = 5;
+
+/** queueByDefault is the queue of an agent whose callers begin to wait. */
+export const queueByDefault = { max_waiting: 10, max_wait_s: 300 };
 
 /** dialed are the numbers of a transfer, in the order in which they are called. */
 export function dialed(t: Transfer | undefined): string[] {
