@@ -76,13 +76,13 @@ func (s *Incoming) TransferTaken(ctx context.Context, id string, at time.Time) e
 
 // EndTransfer ends a second leg, and frees its slot on the line.
 func (s *Incoming) EndTransfer(ctx context.Context, id string, e TransferEnd) error {
-	_, err := s.d.Exec(ctx, `UPDATE call_transfer SET under_way = FALSE, state = $1, outcome = $2, cause = $3, taken_at = $4, ended_at = $5
-		WHERE id = $6 AND under_way`, string(e.State), string(e.Outcome), e.Cause, db.Millis(e.TakenAt), db.Millis(e.At), id)
+	_, err := s.d.Exec(ctx, `UPDATE call_transfer SET under_way = FALSE, state = $1, outcome = $2, cause = $3, taken_at = $4,
+		ended_at = $5 WHERE id = $6 AND under_way`, string(e.State), string(e.Outcome), e.Cause, db.Millis(e.TakenAt), db.Millis(e.At), id)
 	return db.Wrap(err, "end a transfer")
 }
 
-// endTransfers ends the second legs of a call that ends, and gives up its place in the queue. A call ends its legs itself unless its node died, or could not
-// store their end.
+// endTransfers ends the second legs of a call that ends, and gives up its place in the queue. A call does both itself
+// unless its node died, or could not store it.
 func endTransfers(ctx context.Context, tx *db.Tx, conversationID string, reason carillon.Reason, at int64) error {
 	if conversationID == "" {
 		return nil
