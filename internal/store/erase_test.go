@@ -536,8 +536,8 @@ func TestAnExportHasEveryTraceOfAPerson(t *testing.T) {
 	}
 	want := map[string]int{
 		"notification": 2, "message": 2, "turn": 63, "file": 2, "file_part": 2, "reply": 1, "reply_window": 1, "signed_address": 1,
-		"flow_run":   1,
-		"flow_entry": 1, "call_transfer": 1, "transfer_queue": 1, "conversation": 1, "contact_identity": 2, "contact": 1, "incoming_call": 1,
+		"flow_run": 1, "transfer_queue": 1,
+		"flow_entry": 1, "call_transfer": 1, "conversation": 1, "contact_identity": 2, "contact": 1, "incoming_call": 1,
 		"inbound_message": 1, "past_message": 1,
 		"suppression": 1, "sandbox_phone": 1, "question": 1, "review": 1,
 	}
