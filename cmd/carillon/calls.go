@@ -50,9 +50,11 @@ type callDetail struct {
 type callTransfer struct {
 	Number     string `json:"number"`
 	State      string `json:"state"`
+	Outcome    string `json:"outcome,omitempty"`
 	Cause      string `json:"cause,omitempty"`
 	DialedAt   string `json:"dialed_at"`
 	AnsweredAt string `json:"answered_at,omitempty"`
+	TakenAt    string `json:"taken_at,omitempty"`
 	EndedAt    string `json:"ended_at,omitempty"`
 }
 
@@ -106,7 +108,7 @@ func (x *callsShow) Run(ctx context.Context, env *environment) error {
 		rows = append(rows, []string{"recording", d.NoRecording})
 	}
 	for _, t := range d.Transfers {
-		to := "to " + t.Number + ": " + strings.ReplaceAll(t.State, "_", " ") + " " + t.Cause
+		to := "to " + t.Number + ": " + strings.ReplaceAll(orElse(t.Outcome, t.State), "_", " ") + " " + t.Cause
 		rows = append(rows, []string{"transferred", strings.TrimSpace(to)})
 	}
 	for _, t := range d.Turns {

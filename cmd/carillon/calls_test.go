@@ -16,14 +16,15 @@ func TestCallsAreShownAndTheirRecordingsKept(t *testing.T) {
 		`"turns":[{"seq":1,"author":"agent","text":"Do you come?","at":"2026-01-31T08:00:01Z"},{"seq":2,"author":"callee",` +
 		`"text":"Yes","at":"2026-01-31T08:00:05Z","digits":"1"},` +
 		`{"seq":3,"author":"system","text":"left","at":"2026-01-31T08:00:09Z"}],"direction":"outgoing",` +
-		`"transfers":[{"number":"34600111333","state":"no_answer","cause":"480 Away","dialed_at":"2026-01-31T08:00:06Z"}]}`
+		`"transfers":[{"number":"34600111333","state":"no_answer","outcome":"unanswered","cause":"480 Away",` +
+		`"dialed_at":"2026-01-31T08:00:06Z"}]}`
 	s.answer("/functions/v1/calls/c-1", call, call, call)
 	r := s.try(nil, "calls", "show", "c-1")
 	for _, line := range []string{
 		"state              completed\n", "result: confirmed  true\n", "result: people     3\n",
 		"agent              Do you come?\n", "callee             Yes (key 1)\n",
 		"recording          carillon calls listen c-1\n", "seconds            12.5\n",
-		"transferred        to 34600111333: no answer 480 Away\n", "system             the call ended\n",
+		"transferred        to 34600111333: unanswered 480 Away\n", "system             the call ended\n",
 	} {
 		r.want(t, 0, line, "")
 	}

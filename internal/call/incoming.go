@@ -305,6 +305,32 @@ func (x *Incoming) over(f calls.ForeignIncoming, now time.Time) bool {
 	return isOver(x.gone, f.Node, f.Gone, x.store.DB.SQLite(), now)
 }
 
+// Enqueue gives a call that an agent transfers its place among those of all nodes, of which there are most at once.
+// Errors: ErrFull.
+func (x *Incoming) Enqueue(ctx context.Context, companyID, agentID, conversationID string, most int) error {
+	ctx, cancel := context.WithTimeout(ctx, progressWait)
+	defer cancel()
+	ok, err := x.table.Enqueue(ctx, companyID, agentID, conversationID, most, time.Now())
+	if err == nil && !ok {
+		err = ErrFull
+	}
+	return err
+}
+
+// Ahead returns the number of calls with a place before a call's. Errors: not_found if the call has no place.
+func (x *Incoming) Ahead(ctx context.Context, companyID, conversationID string) (int, error) {
+	return x.table.Ahead(ctx, companyID, conversationID)
+}
+
+// Dequeue gives up a call's place. If that fails, the place is given up with the call.
+func (x *Incoming) Dequeue(companyID, conversationID string) {
+	ctx, cancel := context.WithTimeout(context.Background(), progressWait)
+	defer cancel()
+	if err := x.table.Dequeue(ctx, companyID, conversationID); err != nil {
+		x.log.WarnContext(ctx, "give up the place of a call", "company", companyID, "conversation", conversationID, "error", err)
+	}
+}
+
 // Leg is the second leg of a transferred call. It has a place on the line until End.
 type Leg struct {
 	all *Incoming
@@ -335,12 +361,15 @@ func (l *Leg) Answered(at time.Time) {
 	l.write(func(ctx context.Context) error { return l.all.table.TransferAnswered(ctx, l.id, at) })
 }
 
-// End records the end of the leg. If that fails, the leg ends with the call.
-func (l *Leg) End(state carillon.State, cause string) {
-	if state == "" {
-		state = carillon.StateFailed
-	}
-	l.write(func(ctx context.Context) error { return l.all.table.EndTransfer(ctx, l.id, state, cause, time.Now()) })
+// Taken records that somebody took the call.
+func (l *Leg) Taken(at time.Time) {
+	l.write(func(ctx context.Context) error { return l.all.table.TransferTaken(ctx, l.id, at) })
+}
+
+// End records the end of the leg, whose time is now. If that fails, the leg ends with the call.
+func (l *Leg) End(e calls.TransferEnd) {
+	e.At = time.Now()
+	l.write(func(ctx context.Context) error { return l.all.table.EndTransfer(ctx, l.id, e) })
 }
 
 func (l *Leg) write(what func(ctx context.Context) error) {

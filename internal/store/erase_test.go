@@ -72,6 +72,8 @@ func (x someone) leaves(t *testing.T, r *rig, company string) {
 	exec("INSERT INTO call_transfer (id, company_id, conversation_id, sender, number, under_way, state, dialed_at) VALUES ($1, $2, "+
 		"$3, 1, '15550000', FALSE, 'ended', 1)",
 		"transfer"+conversation, company, conversation)
+	exec("INSERT INTO transfer_queue (conversation_id, company_id, agent_id, place, entered_at) VALUES ($1, $2, $1, 1, 1)",
+		conversation, company)
 	exec(`INSERT INTO incoming_call (id, company_id, sender, agent_id, number, node, under_way, state, detail, ringing_at) VALUES `+
 		`($1, $2, 1, '', $3, '', FALSE, 'completed', $4, 1)`,
 		"call"+conversation, company, x.other, x.word)
@@ -534,7 +536,7 @@ func TestAnExportHasEveryTraceOfAPerson(t *testing.T) {
 	}
 	want := map[string]int{
 		"notification": 2, "message": 2, "turn": 63, "file": 2, "file_part": 2, "reply": 1, "reply_window": 1, "signed_address": 1,
-		"flow_run":   1,
+		"flow_run": 1, "transfer_queue": 1,
 		"flow_entry": 1, "call_transfer": 1, "conversation": 1, "contact_identity": 2, "contact": 1, "incoming_call": 1,
 		"inbound_message": 1, "past_message": 1,
 		"suppression": 1, "sandbox_phone": 1, "question": 1, "review": 1,

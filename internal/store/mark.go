@@ -30,9 +30,12 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 		ended_at = $2 WHERE under_way AND node > ''`, underWay, db.Millis(now)); err != nil {
 		return nil, fmt.Errorf("end calls to lines: %w", err)
 	}
-	if _, err := s.DB.Exec(ctx, `UPDATE call_transfer SET under_way = FALSE, state = 'failed', ended_at = $1
+	if _, err := s.DB.Exec(ctx, `UPDATE call_transfer SET under_way = FALSE, state = 'failed', outcome = 'interrupted', ended_at = $1
 		WHERE under_way AND sender > 0`, db.Millis(now)); err != nil {
 		return nil, fmt.Errorf("end transfers: %w", err)
+	}
+	if _, err := s.DB.Exec(ctx, "DELETE FROM transfer_queue WHERE company_id > ''"); err != nil {
+		return nil, fmt.Errorf("empty the queues of transfers: %w", err)
 	}
 	if _, err := s.DB.Exec(ctx, `UPDATE fallback SET due_at = 0, state = 'skipped', reason = $1, decided_at = $2
 		WHERE company_id > '' AND due_at > 0`, string(carillon.ReasonOutcomeUnknown), db.Millis(now)); err != nil {

@@ -34,6 +34,7 @@ func calling() []sentence {
 		{"calls to a line and calls that are placed count together", incomingBounded},
 		{"a call to a line ends with its node, or when asked to", incomingInterrupted},
 		{"a second leg takes a place on the line, and ends with its call", legsBounded},
+		{"calls wait for a transfer in order", queueInOrder},
 		{"old calls to lines are deleted, and a restore ends those under way", incomingPurged},
 		{"what conversations found out is read at once, and no other company's", callsNoted},
 	}

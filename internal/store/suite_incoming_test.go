@@ -290,8 +290,12 @@ func legsBounded(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	busy, full := leg(3)
-	if err := x.EndTransfer(t.Context(), busy, carillon.StateBusy, "486 Busy Here", r.now); err != nil || full {
-		t.Fatal(full, err)
+	ended := calls.TransferEnd{State: carillon.StateBusy, Outcome: calls.Busy, Cause: "486 Busy Here", At: r.now}
+	for range 2 { // the second changes nothing
+		if err := x.EndTransfer(t.Context(), busy, ended); err != nil || full {
+			t.Fatal(full, err)
+		}
+		ended.Outcome = calls.Failed
 	}
 	first, full := leg(3)
 	if _, more := leg(3); full || more {
@@ -307,12 +311,16 @@ func legsBounded(t *testing.T, r *rig) {
 	if err := x.TransferAnswered(t.Context(), first, r.now.Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
+	if err := x.TransferTaken(t.Context(), first, r.now.Add(2*time.Second)); err != nil {
+		t.Fatal(err)
+	}
 	if err := x.End(t.Context(), c.ID, calls.IncomingEnd{State: carillon.StateFailed, At: r.now.Add(time.Minute)}); err != nil {
 		t.Fatal(err)
 	}
 	all, err := x.Transfers(t.Context(), ours, talk)
 	if err != nil || len(all) != 3 || all[0].State != carillon.StateBusy || all[0].Cause != "486 Busy Here" ||
-		all[1].State != carillon.StateCompleted ||
+		all[0].Outcome != calls.Busy || all[1].State != carillon.StateCompleted || all[1].Outcome != calls.Taken ||
+		!all[1].TakenAt.Equal(all[1].AnsweredAt.Add(time.Second)) || all[2].Outcome != calls.Failed ||
 		all[2].State != carillon.StateFailed || !all[2].EndedAt.Equal(r.now.Add(time.Minute)) {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -327,8 +335,18 @@ func legsBounded(t *testing.T, r *rig) {
 	if err := r.Calls.SetTalk(t.Context(), carillon.MessageKey(k), 1, calls.Talk{ConversationID: talk}); err != nil {
 		t.Fatal(err)
 	}
-	leg(3)
-	r.callEnds(t, k, work.MoveDone, calls.Outcome{State: carillon.StateFailed})
+	first, _ = leg(3)
+	if err := x.TransferTaken(t.Context(), first, r.now); err != nil {
+		t.Fatal(err)
+	}
+	r.callEnds(t, k, work.MoveDone, calls.Outcome{State: carillon.StateFailed, Reason: carillon.ReasonInterrupted})
+	if err := x.EndTransfer(t.Context(), first, ended); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := x.Transfers(t.Context(), ours, talk); err != nil || all[3].Outcome != calls.Interrupted ||
+		all[3].State != carillon.StateFailed {
+		t.Errorf("a leg of a dead node: %+v, %v", all, err)
+	}
 	if n, err := r.Calls.UnderWay(t.Context(), r.sender.UID); n != 0 || err != nil {
 		t.Error(n, err)
 	}

@@ -27,6 +27,8 @@ const (
 	Noted   EventKind = "noted"   // the agent recorded the result Name: Text, of the type Code
 	Failure EventKind = "failure" // Text: the message for the person; Code: machine-readable
 	Ended   EventKind = "ended"   // the session has ended; Code: the reason
+	// TransferAsked: the person asked by Text to be connected with a number.
+	TransferAsked EventKind = "transfer_asked"
 )
 
 // Event is an update of the person's screen.

@@ -335,6 +335,7 @@ func (l *hearer) stop(in Saying) {
 
 // transfer ends the session of a person who wants to be connected with a number, after the words that announce it.
 func (l *hearer) transfer(in Saying) {
+	l.show(Event{Kind: TransferAsked, Text: in.Text})
 	l.dropAnswer()
 	l.stopTalking()
 	l.owed = time.Time{}

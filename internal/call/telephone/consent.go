@@ -5,9 +5,9 @@ import "context"
 // notice returns the words that announce the recording, and how to refuse it.
 func (p *placed) notice(w words) string {
 	if p.o.Voices.Transcriber(p.agent.Voice.Settings()) != nil {
-		return w.recordedBySpeech
+		return w.recorded + " " + w.refuseBy
 	}
-	return w.recorded
+	return w.recorded + " " + w.refuseByKey
 }
 
 // refuse returns a function that stops and deletes the recording, or nil if the call is not recorded.

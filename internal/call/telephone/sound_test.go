@@ -1,11 +1,18 @@
 package telephone_test
 
 import (
+	"bytes"
 	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"testing"
 
 	"carillon"
 	"carillon/internal/base/need"
+	"carillon/internal/call/sip"
 )
 
 // Calls over the system's sockets, in real time. Their behavior is tested in fake time.
@@ -45,6 +52,16 @@ func TestACallIsHeardOverSockets(t *testing.T) {
 	}
 }
 
+// connected waits until somebody has taken the call.
+func (r *rig) connected() {
+	r.t.Helper()
+	r.until("the connection", func() bool {
+		var taken int
+		err := r.store.DB.Row(r.t.Context(), []any{&taken}, "SELECT COUNT(*) FROM call_transfer WHERE taken_at > 0")
+		return err == nil && taken == 1
+	})
+}
+
 func TestATransferIsHeardOverSockets(t *testing.T) {
 	need.Sound(t)
 	t.Parallel()
@@ -57,6 +74,8 @@ func TestATransferIsHeardOverSockets(t *testing.T) {
 	r.until("the question", func() bool { return len(heard()) >= 8000 })
 	c.SendDigits("1")
 	far := there.answered(t)
+	far.SendDigits("1")
+	r.connected()
 	mine, theirs := noise("This is what the caller has to say."), noise("And this is what the desk responds.")
 	before := len(there.sound())
 	_, _ = c.Write(mine), far.Write(theirs)
@@ -66,7 +85,8 @@ func TestATransferIsHeardOverSockets(t *testing.T) {
 		t.Errorf("the key %c", d)
 	}
 	far.HangUp(t.Context())
-	r.over(c)
+	r.says(returned)
+	c.HangUp(t.Context())
 	rec := r.ended()
 	left, right := r.sides(&diary{recorded: rec.Recording})
 	for side, share := range map[string]float64{
@@ -79,5 +99,50 @@ func TestATransferIsHeardOverSockets(t *testing.T) {
 	}
 	if of, on := shareOf(right, mine), shareOf(left, theirs); of > 0 || on > 0 {
 		t.Errorf("the other channels have %.2f of the caller, %.2f of the desk", of, on)
+	}
+}
+
+func TestATransferIsTakenOnAnotherTelephone(t *testing.T) {
+	need.Sound(t)
+	t.Parallel()
+	path := need.Program(t, "sipp", "sip-tester")
+	r := transfersIn(t, &net.ListenConfig{})
+	reserved, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := reserved.LocalAddr().(*net.UDPAddr).Port
+	_ = reserved.Close()
+	scenario, err := filepath.Abs("testdata/desk.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	sipp := exec.CommandContext(t.Context(), path, "-sf", scenario, "-i", "127.0.0.1", "-p", strconv.Itoa(port), "-nostdin", "-m", "1",
+		"-rtp_echo", "-timeout", "120", "-timeout_error")
+	sipp.Dir, sipp.Stdout, sipp.Stderr, sipp.Env = t.TempDir(), &out, &out, append(os.Environ(), "TERM=dumb")
+	if err := sipp.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.trunk = &sip.Trunk{Host: "127.0.0.1:" + strconv.Itoa(port), Transport: "udp"}
+	c, heard, err := r.ring(r.caller(), lineNumber, "34600110077")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.until("the question", func() bool { return len(heard()) >= 8000 })
+	c.SendDigits("1")
+	r.connected()
+	mine, before := noise("This is what the caller has to say."), len(heard())
+	_ = c.Write(mine)
+	r.until("its echo", func() bool { return len(heard()) >= before+len(mine)+8000 })
+	c.HangUp(t.Context())
+	if err := sipp.Wait(); err != nil {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	if share := shareOf(heard()[before:], mine); share < mostly {
+		t.Errorf("the caller hears %.2f of the echo", share)
+	}
+	if got := r.outcomes(r.ended()); !slices.Equal(got, []string{desk + " taken"}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -114,8 +114,11 @@ type placed struct {
 	progress dial.Progress
 	entry    *call.Taken // of a call to a line; nil means we called
 
-	rings sync.Once
-	tap   tap
+	rings     sync.Once
+	tap       tap
+	person    string // name of the other side, if known
+	wish      wish   // for a transfer
+	transfers int    // so far
 }
 
 // incoming reports whether the other side called.
@@ -225,7 +228,7 @@ func (p *placed) open(ctx context.Context) (string, error) {
 	if name == "" {
 		name = p.call.Contact["name"]
 	}
-	c, _, err := p.o.Conversations.Open(context.WithoutCancel(ctx), conversation.Start{
+	c, contact, err := p.o.Conversations.Open(context.WithoutCancel(ctx), conversation.Start{
 		Channel: Channel, AgentID: p.call.AgentID, Language: p.agent.Language, Always: true,
 		Contact: chats.Contact{
 			CompanyID: p.line.CompanyID, VisitorID: hidden(), Verified: !p.incoming(), Number: p.call.Number,
@@ -236,6 +239,7 @@ func (p *placed) open(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	p.person = contact.Name
 	if p.call.Event != "" {
 		b := chats.Bound{Event: p.call.Event, NotificationID: p.call.NotificationID, Values: p.call.Contact}
 		// The agent talks instead.
@@ -270,27 +274,22 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 			start.Line, start.Anew = m, true
 			continue
 		}
-		var t transferred
+		if why == voice.TransferWanted && ctx.Err() == nil {
+			if start.Resume = p.transfer(ctx, c, conversationID); start.Resume != "" && c.Cause().By == "" {
+				continue
+			}
+		}
 		switch {
 		case ctx.Err() != nil:
 			e.EndedBy = "system"
-		case why == voice.TransferWanted:
-			if t = p.transfer(ctx, c, conversationID); t.talked {
-				e.EndedBy, e.Cause = t.endedBy, t.cause
-			}
 		case why == notBegun:
 			e.State, e.Reason, e.EndedBy, e.Detail = carillon.StateFailed, carillon.ReasonInterrupted, "system", "the talk: "+err.Error()
 			return e
-		case why != "":
+		case why == voice.TransferWanted && c.Cause().By == "": // the time of a transfer is over
+			e.EndedBy = "system"
+		case why != "" && why != voice.TransferWanted:
 			e.EndedBy = "agent"
 		default: // the line ended, or no way to communicate is left
-			e.EndedBy, e.Cause = p.endedBy(c.Cause()), c.Cause().Text
-		}
-		if why == voice.TransferWanted && !t.talked && ctx.Err() == nil && c.Cause().By == "" {
-			start.Resume = wordsOf(p.agent.Language).unreached
-			continue
-		}
-		if e.EndedBy == "" { // hung up while the second leg was ringing
 			e.EndedBy, e.Cause = p.endedBy(c.Cause()), c.Cause().Text
 		}
 		p.leave(ctx, conversationID)
@@ -311,6 +310,7 @@ const notBegun = "not begun"
 // in e.
 func (p *placed) hold(ctx context.Context, start voice.Start, m *watched, e *dial.Ending) (why string, err error) {
 	start.Show = func(x voice.Event) {
+		p.wish.observe(x)
 		switch x.Kind {
 		case voice.Ended:
 			why = x.Code

@@ -3,74 +3,97 @@ package telephone
 import (
 	"cmp"
 	"context"
-	"math"
+	"errors"
+	"slices"
+	"sync"
 	"time"
 
 	"carillon"
 	"carillon/internal/base/identity"
+	"carillon/internal/call"
 	"carillon/internal/call/dial"
 	"carillon/internal/call/sip"
+	"carillon/internal/store/calls"
 )
 
 const (
-	transferRing  = 30 * time.Second // limit of ringing on the second leg
-	toneHertz     = 425
-	toneLoud      = 3000
-	toneOn        = time.Second
-	tonePeriod    = 3 * time.Second
-	frameSamples  = 160 // 20 ms
-	frameDuration = 20 * time.Millisecond
-	slackFrames   = 3
+	transferRing = 30 * time.Second // limit of ringing on a second leg
+	maxTransfers = 10               // of one call, each to several numbers
+	frameSamples = 160              // 20 ms
+	slackFrames  = 3
 )
 
-// transferred is the result of a transfer.
-type transferred struct {
-	talked  bool // the second leg was answered, so the call ends with it
-	endedBy string
-	cause   string
-}
-
-// transfer calls the agent's number over the call's line and connects both sides until either hangs up. Without an
-// answer, the agent continues.
-func (p *placed) transfer(ctx context.Context, c *sip.Call, conversationID string) transferred {
-	number := p.agent.Transfer.Number
-	if identity.Number(p.call.Number).Is(number) || p.leadsBack(ctx, number) {
-		p.o.Log.WarnContext(ctx, "a transfer would come back to its own call", "company", p.line.CompanyID, "call", p.call.ID)
-		return transferred{}
+// transfer calls the agent's numbers in turn over the call's line, until somebody takes the call. Meanwhile the caller
+// waits with music. Then both sides are connected until either hangs up.
+//
+//	queue ─▶ a number rings ─▶ whisper ─▶ key 1 ─▶ connected ─▶ the colleague hangs up ─▶ agent
+//	  │           │               └ other: the next number
+//	  │           └ busy, unanswered: the next number; after the last one ─▶ agent
+//	  └ key # ─▶ agent
+//
+// It returns the agent's next words, or "" if the call is over.
+func (p *placed) transfer(ctx context.Context, c *sip.Call, conversationID string) (resume string) {
+	w := wordsOf(p.agent.Language)
+	if p.transfers++; p.transfers > maxTransfers {
+		return w.unreached
 	}
-	if p.o.Denied.Has(number) {
-		p.o.Log.WarnContext(ctx, "a transfer would call a number that is never called", "company", p.line.CompanyID, "call", p.call.ID,
-			"agent", p.call.AgentID)
-		return transferred{}
+	x := p.waits(ctx, c)
+	leave, free := p.enter(x, conversationID)
+	defer leave()
+	var far *sip.Call
+	var leg *call.Leg
+	if free {
+		far, leg = p.consultAll(x, conversationID)
 	}
-	leg, err := p.o.Incoming.Transfer(ctx, p.line, conversationID, number)
-	if err != nil {
-		p.o.Log.WarnContext(ctx, "transfer a call", "company", p.line.CompanyID, "call", p.call.ID, "error", err)
-		return transferred{}
+	switch left := x.end(); {
+	case left == calls.CallerLeft || ctx.Err() != nil:
+		p.release(ctx, far, leg, cmp.Or(left, calls.Canceled))
+		return ""
+	case left == calls.CallerReturned:
+		p.release(ctx, far, leg, left)
+		return w.returned
+	case far == nil:
+		return w.unreached
 	}
-	far, e := p.second(ctx, c, number)
-	if far == nil {
-		leg.End(e.State, e.Cause)
-		return transferred{}
-	}
-	leg.Answered(time.Now())
-	defer func() {
-		far.HangUp(context.WithoutCancel(ctx))
-		leg.End(carillon.StateCompleted, far.Cause().Text)
-	}()
 	ctx, cancel := context.WithTimeout(ctx, maxCall) // two answering machines never hang up
 	defer cancel()
+	at := time.Now()
+	var recording sync.WaitGroup // sound does not wait for the database
+	recording.Go(func() { leg.Taken(at) })
 	connect(ctx, c, far)
-	t := transferred{talked: true, endedBy: "agent", cause: far.Cause().Text}
-	select {
-	case <-c.Done():
-		t.endedBy, t.cause = p.endedBy(c.Cause()), c.Cause().Text
-	default:
-		if ctx.Err() != nil {
-			t.endedBy = "system"
-		}
+	far.HangUp(context.WithoutCancel(ctx))
+	recording.Wait()
+	leg.End(calls.TransferEnd{State: carillon.StateCompleted, Outcome: calls.Taken, Cause: far.Cause().Text, TakenAt: at})
+	if ctx.Err() != nil || c.Cause().By != "" {
+		return ""
 	}
-	return t
+	return w.returned
+}
+
+// release ends a second leg that was taken when the caller was no longer waiting.
+func (p *placed) release(ctx context.Context, far *sip.Call, leg *call.Leg, outcome calls.TransferOutcome) {
+	if far == nil {
+		return
+	}
+	far.HangUp(context.WithoutCancel(ctx))
+	leg.End(calls.TransferEnd{State: carillon.StateCanceled, Outcome: outcome, Cause: far.Cause().Text})
+}
+
+// dialable returns the agent's numbers to which a call may be transferred.
+func (p *placed) dialable(ctx context.Context) []string {
+	return slices.DeleteFunc(slices.Clone(p.agent.Transfer.Dialed()), func(number string) bool {
+		why := ""
+		switch {
+		case identity.Number(p.call.Number).Is(number), p.leadsBack(ctx, number):
+			why = "a transfer would come back to its own call"
+		case p.o.Denied.Has(number):
+			why = "a transfer would call a number that is never called"
+		default:
+			return false
+		}
+		p.o.Log.WarnContext(ctx, why, "company", p.line.CompanyID, "call", p.call.ID, "agent", p.call.AgentID)
+		return true
+	})
 }
 
 // leadsBack reports whether a number is one of our lines, whose agent might transfer the call again.
@@ -79,50 +102,83 @@ func (p *placed) leadsBack(ctx context.Context, number string) bool {
 	return err != nil || len(lines) > 0 || identity.Number(p.line.Number).Is(number)
 }
 
-// second places the second leg, and plays ringing meanwhile. The leg is nil if it was not answered; the ending has the
-// reason.
-func (p *placed) second(ctx context.Context, c *sip.Call, number string) (*sip.Call, dial.Ending) {
+// consultAll calls the numbers in turn, and returns the second leg of the person who takes the call; nil if nobody does.
+func (p *placed) consultAll(x *waiting, conversationID string) (*sip.Call, *call.Leg) {
+	text := p.whispered()
+	for _, number := range p.dialable(x.ctx) {
+		if x.ctx.Err() != nil {
+			break
+		}
+		leg, err := p.o.Incoming.Transfer(x.ctx, p.line, conversationID, number)
+		if err != nil {
+			p.o.Log.WarnContext(x.ctx, "transfer a call", "company", p.line.CompanyID, "call", p.call.ID, "error", err)
+			if errors.Is(err, call.ErrFull) {
+				break
+			}
+			continue
+		}
+		if far := p.consult(x, leg, number, text); far != nil {
+			return far, leg
+		}
+	}
+	return nil, nil
+}
+
+// consult calls a number and asks the person who answers to take the call. Otherwise it ends the leg and returns nil.
+func (p *placed) consult(x *waiting, leg *call.Leg, number, text string) *sip.Call {
+	far, e := p.second(x.ctx, number)
+	if far == nil {
+		leg.End(unanswered(e, x.left()))
+		return nil
+	}
+	leg.Answered(time.Now())
+	outcome := p.whisper(x.ctx, far, text)
+	if outcome == calls.Taken {
+		return far
+	}
+	state := carillon.StateNoAnswer
+	switch {
+	case x.ctx.Err() != nil:
+		state, outcome = carillon.StateCanceled, cmp.Or(x.left(), calls.Canceled)
+	case outcome == calls.Declined:
+		state = carillon.StateRejected
+	}
+	far.HangUp(context.WithoutCancel(x.ctx))
+	leg.End(calls.TransferEnd{State: state, Outcome: outcome, Cause: far.Cause().Text})
+	return nil
+}
+
+// unanswered returns the end of a second leg that was not answered; left is that of the caller.
+func unanswered(e dial.Ending, left calls.TransferOutcome) calls.TransferEnd {
+	outcome := calls.Failed
+	switch e.State {
+	case carillon.StateBusy:
+		outcome = calls.Busy
+	case carillon.StateNoAnswer:
+		outcome = calls.Unanswered
+	case carillon.StateRejected:
+		outcome = calls.Declined
+	case carillon.StateCanceled:
+		outcome = cmp.Or(left, calls.Canceled)
+	default:
+	}
+	return calls.TransferEnd{State: e.State, Outcome: outcome, Cause: e.Cause}
+}
+
+// second dials a second leg. The leg is nil if it was not answered; the ending has the reason.
+func (p *placed) second(ctx context.Context, number string) (*sip.Call, dial.Ending) {
 	trunk, header, err := p.o.Trunks(p.line, &dial.Call{ID: p.call.ID, Number: number, Attempt: 1, AgentID: p.call.AgentID})
 	if err != nil {
 		return nil, dial.Ending{State: carillon.StateFailed}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	ringing := make(chan struct{})
-	go func() {
-		defer close(ringing)
-		ring(ctx, c)
-		if c.Cause().By != "" { // the person hung up: the second leg is not needed
-			cancel()
-		}
-	}()
 	far, err := p.o.Engine.Dial(ctx, sip.Dial{
 		Trunk: trunk, To: number, From: cmp.Or(trunk.CallerID, p.line.Number), Name: p.company, Header: header,
 		Ring: min(cmp.Or(p.line.RingTimeout, transferRing), transferRing),
 	})
-	var e dial.Ending
 	if err != nil {
-		e = endingOf(ctx, err)
+		return nil, endingOf(ctx, err)
 	}
-	cancel()
-	<-ringing
-	return far, e
-}
-
-// ring plays a ringing tone and discards the person's sound.
-func ring(ctx context.Context, c *sip.Call) {
-	for at := 0; ; at += frameSamples {
-		if _, err := c.Read(ctx); err != nil { // a frame every 20 ms
-			_ = c.Clear()
-			return
-		}
-		pcm := make([]int16, frameSamples)
-		if time.Duration(at/frameSamples)*frameDuration%tonePeriod < toneOn {
-			for i := range pcm {
-				pcm[i] = int16(toneLoud * math.Sin(2*math.Pi*toneHertz*float64(at+i)/float64(c.Rate())))
-			}
-		}
-		_ = c.Write(pcm)
-	}
+	return far, dial.Ending{}
 }
 
 // connect passes sound and keys between two calls until either ends.

@@ -18,12 +18,15 @@ type heard struct {
 
 // TransferView is one transfer of a call to a number.
 type TransferView struct {
-	Number     string         `json:"number"`
-	State      carillon.State `json:"state" enum:"calls"` // dialing, in_progress, completed, busy, no_answer, rejected, canceled or failed
-	Cause      string         `json:"cause,omitempty"`
-	DialedAt   string         `json:"dialed_at"`
-	AnsweredAt string         `json:"answered_at,omitempty"`
-	EndedAt    string         `json:"ended_at,omitempty"`
+	Number string `json:"number"`
+	// State is dialing, in_progress, completed, busy, no_answer, rejected, canceled or failed.
+	State      carillon.State        `json:"state" enum:"calls"`
+	Outcome    calls.TransferOutcome `json:"outcome,omitempty" enum:"transfers"`
+	Cause      string                `json:"cause,omitempty"`
+	DialedAt   string                `json:"dialed_at"`
+	AnsweredAt string                `json:"answered_at,omitempty"`
+	TakenAt    string                `json:"taken_at,omitempty"`
+	EndedAt    string                `json:"ended_at,omitempty"`
 }
 
 // transfersOf returns the transfers of a call, by its conversation.
@@ -34,7 +37,9 @@ func transfersOf(ctx context.Context, table *calls.Incoming, companyID, conversa
 	found, err := table.Transfers(ctx, companyID, conversationID)
 	for i := range found {
 		t := &found[i]
-		all = append(all, TransferView{t.Number, t.State, t.Cause, instant(t.DialedAt), instant(t.AnsweredAt), instant(t.EndedAt)})
+		all = append(all, TransferView{
+			t.Number, t.State, t.Outcome, t.Cause, instant(t.DialedAt), instant(t.AnsweredAt), instant(t.TakenAt), instant(t.EndedAt),
+		})
 	}
 	return all, err
 }

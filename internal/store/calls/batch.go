@@ -174,7 +174,7 @@ func end(ctx context.Context, tx *db.Tx, r *work.Result, o Outcome, detail strin
 	if err := tx.Row(ctx, []any{&conversation}, "SELECT conversation_id FROM call WHERE id = $1", int64(r.Key)); err != nil {
 		return err
 	}
-	if err := endTransfers(ctx, tx, conversation, db.Millis(r.At)); err != nil {
+	if err := endTransfers(ctx, tx, conversation, o.Reason, db.Millis(r.At)); err != nil {
 		return err
 	}
 	if r.Followed {

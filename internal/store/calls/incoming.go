@@ -155,7 +155,7 @@ func (s *Incoming) End(ctx context.Context, id string, e IncomingEnd) error {
 			})
 		}
 		if err == nil && n > 0 {
-			err = endTransfers(ctx, tx, c.ConversationID, db.Millis(e.At))
+			err = endTransfers(ctx, tx, c.ConversationID, e.Reason, db.Millis(e.At))
 		}
 		return err
 	})

@@ -86,6 +86,7 @@ func Places() []Place {
 		{Table: "review", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id"},
 		{Table: "handoff", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id replied_by"},
 		{Table: "call_transfer", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id sender"},
+		{Table: "transfer_queue", Where: ofConversation, Of: conversations, With: "conversation", Hidden: "company_id agent_id"},
 		{Table: "conversation", Where: company + "id IN {list}", Of: conversations, Hidden: "company_id assignee undo replied_by"},
 		{Table: "contact_identity", Where: company + "contact_id IN {list}", Of: contacts, With: "contact", Hidden: "company_id"},
 		{Table: "contact_former", Where: company + "contact_id IN {list}", Of: contacts, With: "contact", Hidden: "company_id"},

@@ -183,6 +183,7 @@ var sets = map[string]string{
 		"webhook_failing,webhook_disabled,search_behind,counts_behind",
 	"faults": "number_missing,number_invalid,number_amount,variable_missing,text_too_long,media_invalid,address_invalid," +
 		"duplicate,suppressed,refused",
+	"transfers": "taken,declined,unanswered,busy,failed,caller_left,caller_returned,canceled,interrupted",
 }
 
 // properties adds the fields of a struct, and returns the names of those that are always present. A field of the struct

@@ -7,6 +7,7 @@ import type { Draft } from "../../ui/draft";
 import { Card } from "../../ui/parts";
 import { callTexts } from "./texts";
 import { withoutResult, withResult } from "./results";
+import { TransferFields } from "./TransferFields";
 
 const types: Result["type"][] = ["text", "number", "boolean", "choice"];
 const maxResults = 50;
@@ -20,41 +21,7 @@ export function CallForm({ draft }: { draft: Draft<Agent> }) {
   return (
     <Card title={t.title}>
       <div className="form">
-        <TextInput
-          label={t.transfer}
-          description={t.transferHelp}
-          inputMode="numeric"
-          spellCheck={false}
-          value={a.transfer?.number ?? ""}
-          error={error("transfer.number")}
-          onChange={(e) =>
-            set({ transfer: e.currentTarget.value ? { ...a.transfer, number: e.currentTarget.value } : undefined })
-          }
-        />
-        {a.transfer && (
-          <>
-            <TagsInput
-              label={t.transferPhrases}
-              description={t.transferPhrasesHelp}
-              maxTags={20}
-              value={a.transfer.phrases ?? []}
-              acceptValueOnBlur
-              error={error("transfer.phrases")}
-              onChange={(phrases) =>
-                a.transfer && set({ transfer: { ...a.transfer, phrases: phrases.length ? phrases : undefined } })
-              }
-            />
-            <TextInput
-              label={t.transferMessage}
-              description={t.transferMessageHelp}
-              value={a.transfer.message ?? ""}
-              error={error("transfer.message")}
-              onChange={(e) =>
-                a.transfer && set({ transfer: { ...a.transfer, message: e.currentTarget.value || undefined } })
-              }
-            />
-          </>
-        )}
+        <TransferFields draft={draft} />
         <Textarea
           label={t.voicemail}
           description={t.voicemailHelp}

@@ -51,7 +51,7 @@ export function Timeline({ call }: { call: Call }) {
 
 /** stepsOf are the steps of a call, the first one first. */
 export function stepsOf(c: Call, t: CallTexts, p: PageTexts, language: string): Step[] {
-  if (c.direction === "incoming") return within(taken(c, t, p), c, t, p);
+  if (c.direction === "incoming") return within(taken(c, t, p), c, p);
   const steps: Step[] = [{ at: c.created_at, text: p.requested }];
   if (c.scheduled_time)
     steps.push({
@@ -63,7 +63,7 @@ export function stepsOf(c: Call, t: CallTexts, p: PageTexts, language: string): 
     if (x.counts || !x.ended_at) counted++;
     attempt(steps, x, counted, c, t, p);
   }
-  within(steps, c, t, p);
+  within(steps, c, p);
   if (c.state === "canceled" && c.tries[c.tries.length - 1]?.state !== "canceled")
     steps.push({ at: c.ended_at, text: p.canceledAt });
   if (c.state === "skipped")
@@ -133,37 +133,31 @@ function taken(c: Call, t: CallTexts, p: PageTexts): Step[] {
 }
 
 /** transferSteps are the steps of putting a call through to a number. */
-export function transferSteps(x: Transfer, t: CallTexts, p: PageTexts): Step[] {
+export function transferSteps(x: Transfer, p: PageTexts): Step[] {
   const number = phone(x.number);
+  const now = x.ended_at ? undefined : "accent";
   const steps: Step[] = [
-    {
-      at: x.dialed_at,
-      text: fill(p.transferring, { number }),
-      tone: x.ended_at || x.answered_at ? undefined : "accent",
-    },
+    { at: x.dialed_at, text: fill(p.transferring, { number }), tone: x.answered_at ? undefined : now },
   ];
   if (x.answered_at)
-    steps.push({ at: x.answered_at, text: fill(p.transferred, { number }), tone: x.ended_at ? undefined : "accent" });
+    steps.push({ at: x.answered_at, text: fill(p.consulting, { number }), tone: x.taken_at ? undefined : now });
+  if (x.taken_at) steps.push({ at: x.taken_at, text: fill(p.transferred, { number }), tone: now });
   if (!x.ended_at) return steps;
-  const answered =
-    x.answered_at &&
-    fill(p.talked, { time: clock(Math.round((Date.parse(x.ended_at) - Date.parse(x.answered_at)) / 1000)) });
-  return [
-    ...steps,
-    answered
-      ? { at: x.ended_at, text: fill(p.transferEnded, { number }), more: answered, tone: "ok" }
-      : {
-          at: x.ended_at,
-          text: fill(p.notTransferred, { number }),
-          more: [stateText(t, x.state), x.cause ?? ""].filter(Boolean).join(" · "),
-          tone: "warn",
-        },
-  ];
+  const why = x.outcome && x.outcome !== "taken" ? p[`leg_${x.outcome}`] : "";
+  const talked =
+    x.taken_at && fill(p.talked, { time: clock(Math.round((Date.parse(x.ended_at) - Date.parse(x.taken_at)) / 1000)) });
+  steps.push({
+    at: x.ended_at,
+    text: fill(talked ? p.transferEnded : p.notTransferred, { number }),
+    more: [talked, why, talked ? "" : x.cause].filter(Boolean).join(" · "),
+    tone: x.outcome === "taken" ? "ok" : "warn",
+  });
+  return steps;
 }
 
 /** within puts the steps of a call's transfers before its end: they are parts of the attempt that was answered, the last one. */
-function within(steps: Step[], c: Call, t: CallTexts, p: PageTexts): Step[] {
-  const more = (c.transfers ?? []).flatMap((x) => transferSteps(x, t, p));
+function within(steps: Step[], c: Call, p: PageTexts): Step[] {
+  const more = (c.transfers ?? []).flatMap((x) => transferSteps(x, p));
   if (more.length === 0) return steps;
   if (more.some((s) => s.tone === "accent")) for (const s of steps) if (s.tone === "accent") s.tone = undefined;
   steps.splice(c.ended_at ? steps.length - 1 : steps.length, 0, ...more);

@@ -8,7 +8,7 @@ import { Card } from "../../ui/parts";
 import { Spoken, Times } from "../talk/Spoken";
 import { texts as inboxTexts } from "../inbox/texts";
 import { clock } from "./format";
-import { pageTexts, texts } from "./texts";
+import { pageTexts } from "./texts";
 import { transferSteps } from "./Timeline";
 import { underWay, type Call, type Said } from "./types";
 import { playing } from "./wave";
@@ -23,7 +23,6 @@ export function Transcript({
   at: number | undefined;
   seek?: (seconds: number) => void;
 }) {
-  const t = useTexts(texts);
   const p = useTexts(pageTexts);
   const language = useLanguage();
   const times = useCan()("resources:write");
@@ -35,7 +34,7 @@ export function Transcript({
     if (now !== undefined) list.current?.querySelector("[data-now]")?.scrollIntoView({ block: "nearest" });
   }, [now]);
   const on = underWay(c.state);
-  const put = (c.transfers ?? []).flatMap((x) => transferSteps(x, t, p));
+  const put = (c.transfers ?? []).flatMap((x) => transferSteps(x, p));
   const between = (after: number, before: number) =>
     put
       .filter((s) => Date.parse(s.at!) >= after && Date.parse(s.at!) < before)

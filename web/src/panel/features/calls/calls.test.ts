@@ -83,6 +83,7 @@ describe("the timeline of a call that was put through", () => {
   const missed = {
     number: "34600111333",
     state: "no_answer" as const,
+    outcome: "unanswered" as const,
     cause: "480 Away",
     dialed_at: at(10),
     ended_at: at(20),
@@ -90,21 +91,24 @@ describe("the timeline of a call that was put through", () => {
   const put = {
     number: "34600111333",
     state: "completed" as const,
+    outcome: "taken" as const,
     dialed_at: at(25),
-    answered_at: at(30),
+    answered_at: at(28),
+    taken_at: at(30),
     ended_at: at(50),
   };
   it("has its transfers before its end", () => {
     const steps = of({ ended_at: at(50), transfers: [missed, put] });
     expect(steps.slice(3).map((s) => s.text)).toEqual([
       "Calling +34\u00a0600\u00a0111\u00a0333 to transfer the call",
-      "Couldn't transfer to +34\u00a0600\u00a0111\u00a0333",
+      "+34\u00a0600\u00a0111\u00a0333 didn't take the call",
       "Calling +34\u00a0600\u00a0111\u00a0333 to transfer the call",
+      "+34\u00a0600\u00a0111\u00a0333 answered and was asked to take the call",
       "Transferred to +34\u00a0600\u00a0111\u00a0333",
       "The call with +34\u00a0600\u00a0111\u00a0333 ended",
       "Completed",
     ]);
-    expect([steps[4]!.more, steps[7]!.more]).toEqual(["No answer · 480 Away", "Talked 0:20"]);
+    expect([steps[4]!.more, steps[8]!.more]).toEqual(["No one took the call · 480 Away", "Talked 0:20"]);
   });
   it("marks where it stands", () => {
     const { ended_at: _, ...on } = put;

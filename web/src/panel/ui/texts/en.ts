@@ -129,6 +129,7 @@ export const rules = {
   whole: "Use a whole number.",
   number: "Enter a phone number with its country code, such as +34 600 701 234.",
   number_country: "Enter a phone number with its country code, such as +34 600 701 234.",
+  number_or_numbers: "Remove either the number or the list of numbers.",
   number_or_username: "Enter a phone number, or @ and a username.",
   number_prefix: "Enter the first digits of a number.",
   number_denied: "Numbers of this kind can't be called.",

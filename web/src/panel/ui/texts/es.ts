@@ -136,6 +136,7 @@ export const rules = {
   whole: "Use un número entero.",
   number: "Escriba un teléfono con el código de país, por ejemplo +34 600 701 234.",
   number_country: "Escriba un teléfono con el código de país, por ejemplo +34 600 701 234.",
+  number_or_numbers: "Elimine el número o la lista de números.",
   number_or_username: "Escriba un teléfono, o @ y un nombre de usuario.",
   number_prefix: "Escriba los primeros dígitos de un número.",
   number_denied: "No se puede llamar a este tipo de número.",

@@ -136,6 +136,7 @@ export const rules = {
   whole: "Use um número inteiro.",
   number: "Digite um telefone com o código do país, por exemplo +55 11 91234 5678.",
   number_country: "Digite um telefone com o código do país, por exemplo +55 11 91234 5678.",
+  number_or_numbers: "Remova o número ou a lista de números.",
   number_or_username: "Digite um telefone, ou @ e um nome de usuário.",
   number_prefix: "Digite os primeiros dígitos de um número.",
   number_denied: "Não é possível ligar para este tipo de número.",
