@@ -133,16 +133,18 @@ func (o *opusLine) take(p *rtp.Packet, play func(p *rtp.Packet, pcm []int16, los
 	held := *p
 	held.Payload = slices.Clone(p.Payload) // the receiver reuses its buffer
 	o.held = slices.Insert(o.held, at, held)
-	for len(o.held) > 0 && (o.held[0].SequenceNumber == o.next || len(o.held)*o.length > maxHeld) {
+	for len(o.held) > 0 && (o.lost() == 0 || len(o.held)*o.length > maxHeld) {
 		o.advance(play)
 	}
 }
 
+// lost returns the number of packets that are missing before the first held one.
+func (o *opusLine) lost() int { return int(o.held[0].SequenceNumber - o.next) }
+
 // advance decodes the first held packet, after replacements for those that were lost before it.
 func (o *opusLine) advance(play func(p *rtp.Packet, pcm []int16, lost bool)) {
-	p := o.held[0]
+	p, lost := o.held[0], o.lost()
 	o.held = slices.Delete(o.held, 0, 1)
-	lost := int(p.SequenceNumber - o.next)
 	for n := min(lost, maxConceal); n > 0; n-- {
 		var after []byte
 		if n == 1 {
