@@ -85,7 +85,7 @@ export const callTexts = {
   transferPhrasesHelp: "Press Enter after each one. Optional. Defaults to any request for a person.",
   transferMessage: "Message before the transfer",
   transferMessageHelp: "Optional. Defaults to “I'm putting you through. Please hold.” in the agent's language.",
-  maxCalls: "Most calls transferred together",
+  maxCalls: "Limit of transferred calls",
   maxCallsHelp: "Optional. Without it, there's no limit.",
   queue: "Let other callers wait",
   queueHelp: "With music and their position in line. Otherwise, the agent continues.",
