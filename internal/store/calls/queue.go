@@ -17,9 +17,9 @@ const maxQueued = 4 * time.Hour
 func (s *Incoming) Enqueue(ctx context.Context, companyID, agentID, conversationID string, most int, now time.Time) (bool, error) {
 	ok, err := db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
 		if !tx.SQLite() { // places are given one after the other
-			h := fnv.New32a()
-			_, _ = h.Write([]byte(agentID)) // never fails
-			if _, err := tx.Exec(ctx, "SELECT 1 FROM shard WHERE id = $1 FOR UPDATE", int64(h.Sum32()%carillon.Shards)); err != nil {
+			h := fnv.New64a()
+			_, _ = h.Write([]byte("transfers/" + companyID + "/" + agentID)) // never fails
+			if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(h.Sum64())); err != nil {
 				return false, err
 			}
 		}
