@@ -246,7 +246,7 @@ describe("the company's settings", () => {
     );
 
     // Somebody else is faster.
-    await p.getByRole("spinbutton", { name: "Days" }).fill("45");
+    await p.getByRole("spinbutton", { name: "Days", exact: true }).fill("45");
     await call("PUT", "/panel/v1/company", token, { name: "Harbour Clinic North", version: stored.version });
     await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save", exact: true }).click();
     await p.getByText("The settings changed in the meantime").waitFor();

@@ -56,7 +56,7 @@ export const texts = {
   keyMenu: "Menu",
   by_agent: "The agent hung up",
   by_callee: "The person hung up",
-  by_caller: "The person hung up",
+  by_caller: "The caller hung up",
   by_system: "Ended by Carillon",
   undeliverable: "The number doesn't exist",
   provider_refused: "The line's provider refused it",
