@@ -140,7 +140,7 @@ func TestATransferIsTakenOnAnotherTelephone(t *testing.T) {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	if share := shareOf(heard()[before:], mine); share < mostly {
-		t.Errorf("the caller hears %.2f of the echo", share)
+		t.Errorf("%.2f of the echo arrives", share)
 	}
 	if got := r.outcomes(r.ended()); !slices.Equal(got, []string{desk + " taken"}) {
 		t.Errorf("%q", got)

@@ -157,10 +157,10 @@ func TestACallIsConnectedOnceItIsTaken(t *testing.T) {
 		_, _ = c.Write(noise(mine)), far.Write(noise(theirs))
 		time.Sleep(2300 * time.Millisecond)
 		if mine, theirs := within(there.sound(), noise(mine)), within(heard(), noise(theirs)); mine < clear || theirs < clear {
-			t.Errorf("the desk hears the caller by %.3f, and is heard by %.3f", mine, theirs)
+			t.Errorf("likeness of the caller at the desk %.3f, of the desk at the caller %.3f", mine, theirs)
 		}
 		if desk, caller := within(there.sound(), noise(early)), within(heard(), noise(early)); desk > 0.5 || caller > 0.5 {
-			t.Errorf("before the call is taken, the desk hears the caller by %.3f, and is heard by %.3f", desk, caller)
+			t.Errorf("before the call is taken: likeness of the caller at the desk %.3f, of the desk at the caller %.3f", desk, caller)
 		}
 		c.SendDigits("5")
 		if d := await(t, far.Digits()); d != '5' {

@@ -1,7 +1,7 @@
--- Days for which a company keeps the recordings of its calls; 0: as long as the conversations of the calls.
+-- Retention of a company's call recordings, in days; 0: that of the conversations.
 ALTER TABLE company ADD COLUMN recording_days INTEGER NOT NULL DEFAULT 0;
 
--- Why a recorded call has no recording: the other side refused it, or it was deleted after the company's days.
+-- The reason for a missing recording: refused by the other side, or deleted after the retention.
 ALTER TABLE call ADD COLUMN no_recording TEXT NOT NULL DEFAULT '' CHECK (no_recording IN ('', 'refused', 'expired'));
 ALTER TABLE incoming_call ADD COLUMN no_recording TEXT NOT NULL DEFAULT '' CHECK (no_recording IN ('', 'refused', 'expired'));
 

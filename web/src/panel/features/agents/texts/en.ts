@@ -80,7 +80,7 @@ export const callTexts = {
   up: "Move question {name} up",
   transfer: "Transfer to",
   transferHelp:
-    "Up to 5 numbers with the country code, called in this order until someone presses 1 to take the call. Press Enter after each one. Optional. Without them, calls aren't transferred to a number.",
+    "Up to 5 numbers with the country code, called in turn until someone presses 1. Press Enter after each one. Optional.",
   transferPhrases: "When the person says",
   transferPhrasesHelp: "Press Enter after each one. Optional. Defaults to any request for a person.",
   transferMessage: "Message before the transfer",

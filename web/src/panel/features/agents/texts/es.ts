@@ -81,7 +81,7 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
   up: "Subir la pregunta {name}",
   transfer: "Transferir a",
   transferHelp:
-    "Hasta 5 números con el código de país. Se llama en este orden hasta que alguien pulse 1 para atender. Pulse Intro después de cada uno. Opcional. Sin ellos, las llamadas no se transfieren a un número.",
+    "Hasta 5 números con el código de país, en este orden, hasta que alguien pulse 1. Pulse Intro después de cada uno. Opcional.",
   transferPhrases: "Cuando la persona diga",
   transferPhrasesHelp: "Pulse Intro después de cada una. Opcional. Por defecto, cuando pida hablar con una persona.",
   transferMessage: "Mensaje antes de transferir",

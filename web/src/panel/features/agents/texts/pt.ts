@@ -81,7 +81,7 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
   up: "Mover a pergunta {name} para cima",
   transfer: "Transferir para",
   transferHelp:
-    "Até 5 números com o código do país, chamados nesta ordem até alguém teclar 1 para atender. Pressione Enter após cada um. Opcional. Sem eles, as ligações não são transferidas para um número.",
+    "Até 5 números com o código do país, nesta ordem, até alguém teclar 1. Pressione Enter após cada um. Opcional.",
   transferPhrases: "Quando a pessoa disser",
   transferPhrasesHelp: "Pressione Enter após cada uma. Opcional. Por padrão, quando pedir para falar com uma pessoa.",
   transferMessage: "Mensagem antes da transferência",
