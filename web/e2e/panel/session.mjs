@@ -69,7 +69,21 @@ describe("the sign-in", () => {
     await other.getByRole("button", { name: /owner@demo/ }).click();
     await other.getByRole("dialog").getByRole("button", { name: "Sign out" }).click();
     await other.getByRole("heading", { name: "Sign in" }).waitFor();
-    await p.getByRole("navigation", { name: "Navigation" }).getByRole("link", { name: "Settings" }).click();
+    await p.getByRole("heading", { name: "Sign in" }).waitFor(); // nobody has touched this window
+    assert.equal(new URL(p.url()).searchParams.get("next")?.split("?")[0], "/keys");
+    await signedIn(p, company);
+    await p.getByRole("heading", { name: "API keys", exact: true, level: 1 }).waitFor();
+  });
+
+  it("ends at the next request where another browser has ended it", async (t) => {
+    const p = await open(t, company, "/keys");
+    await p.getByRole("heading", { name: "API keys", exact: true, level: 1 }).waitFor();
+    const status = await p.evaluate(async () => {
+      const r = await fetch("/panel/v1/session", { method: "DELETE", headers: { "X-Carillon-Panel": "1" } });
+      document.querySelector('nav a[href*="/settings"]')?.click(); // gone where a request of the page was sooner
+      return r.status;
+    });
+    assert.equal(status, 204);
     await p.getByRole("heading", { name: "Sign in" }).waitFor();
   });
 

@@ -10,7 +10,7 @@ import { currentLanguage, subscribe, textsLoaded } from "./i18n";
 import { calls, inbox } from "./live";
 import { router } from "./router";
 import { nextOf } from "./next";
-import { meQuery, queries } from "./session";
+import { meQuery, onOtherWindow, queries } from "./session";
 import { FollowTheme, manager } from "./shell/theme";
 import { cssVariablesResolver, theme } from "./theme";
 
@@ -24,12 +24,14 @@ nameLanguage();
 subscribe(nameLanguage);
 
 // The session may end anywhere: another window, a changed password, an administrator.
-onSignedOut(() => {
+const leave = () => {
   if (!queries.getQueryData(meQuery.queryKey)) return;
   queries.clear();
   queries.setQueryData(meQuery.queryKey, null);
   void router.navigate({ to: "/sign-in", search: { next: nextOf(router.state.location.href) } });
-});
+};
+onSignedOut(leave);
+onOtherWindow(leave);
 
 onDenied(() => void queries.invalidateQueries(meQuery));
 

@@ -76,3 +76,15 @@ export function keep(id: string): void {
     /* no storage */
   }
 }
+
+const windows = "BroadcastChannel" in globalThis ? new BroadcastChannel("carillon.session") : undefined;
+
+/** tellWindows tells the panel's other windows that the session is over. */
+export function tellWindows(): void {
+  windows?.postMessage("over");
+}
+
+/** onOtherWindow is called when another window says that the session is over. */
+export function onOtherWindow(f: () => void): void {
+  windows?.addEventListener("message", f);
+}

@@ -1,11 +1,11 @@
 import { del } from "../api";
 import { forget } from "../features/notices/push";
-import { queries } from "../session";
+import { queries, tellWindows } from "../session";
 import { failed } from "../ui/problem";
 
 const patience = 2000; // with the browser's push service, in milliseconds
 
-/** signOut ends the session and leaves nothing of it on the screen, in memory, or as a push subscription. */
+/** signOut ends the session in all windows, and leaves nothing of it on the screen, in memory, or as a push subscription. */
 export async function signOut(): Promise<void> {
   try {
     await del("/session");
@@ -14,6 +14,7 @@ export async function signOut(): Promise<void> {
     return;
   }
   queries.clear();
+  tellWindows();
   // The server has dropped the subscription with the session: what fails here sends nothing.
   await Promise.race([forget().catch(() => undefined), new Promise((done) => setTimeout(done, patience))]);
   location.assign("/panel/sign-in");
