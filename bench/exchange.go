@@ -25,7 +25,7 @@ const (
 	slots      = 20 // of a frame: each millisecond a twentieth of the calls gets its packet
 	rtpHead    = 12
 	frameBytes = 160
-	pressEvery = 5 * time.Second
+	pressEvery = 12 * time.Second
 	pressFor   = 8 // packets
 	drainEvery = 5 * time.Millisecond
 	audible    = 300  // amplitude of speech
