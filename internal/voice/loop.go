@@ -418,6 +418,9 @@ func (l *loop) finish(why string) {
 
 // advance does all due work and returns the time until more is due.
 func (l *loop) advance(now time.Time) time.Duration {
+	if line := l.x.start.Line; line != nil {
+		l.mouth.lead = line.Lead()
+	}
 	l.sound(now)
 	due := due{now, never}
 	if l.mouth.busy(now) {

@@ -1,6 +1,7 @@
 package voice_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type line struct {
 	out     []int16
 	cleared int
 	at      []time.Time
+	lead    time.Duration // 0: 300 ms
 	keys    chan rune // nil: no keys
 }
 
@@ -62,7 +64,7 @@ func (l *line) Write(pcm []int16) error {
 	return nil
 }
 func (l *line) Clear() error        { l.cleared++; return nil }
-func (l *line) Lead() time.Duration { return 300 * time.Millisecond }
+func (l *line) Lead() time.Duration { return cmp.Or(l.lead, 300*time.Millisecond) }
 func (l *line) Digits() <-chan rune { return l.keys }
 
 // written returns the length of the sound sent to the person.
@@ -448,6 +450,11 @@ func TestSoundIsSentInRealTimeButForTheLead(t *testing.T) {
 			if ahead := r.line.written() - before - time.Since(begin); ahead > 310*time.Millisecond || ahead < 150*time.Millisecond {
 				t.Fatalf("%v ahead after %v", ahead, time.Since(begin))
 			}
+		}
+		r.line.lead = time.Second // the person's playback broke off
+		r.wait(time.Second)
+		if ahead := r.line.written() - before - time.Since(begin); ahead > 1010*time.Millisecond || ahead < 850*time.Millisecond {
+			t.Fatalf("%v ahead with the longer lead", ahead)
 		}
 	})
 }

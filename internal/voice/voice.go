@@ -20,7 +20,7 @@ type Line interface {
 	Write(pcm []int16) error
 	// Clear drops samples that were written but not played yet.
 	Clear() error
-	// Lead returns how far ahead of playback samples may be written.
+	// Lead returns how far ahead of playback samples may be written. It may grow.
 	Lead() time.Duration
 	// Digits returns the keys pressed by the person; nil if there are none.
 	Digits() <-chan rune

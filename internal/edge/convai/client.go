@@ -146,6 +146,8 @@ func (c *Conn) dispatch(m *incoming, to *Client) error {
 		call(to.End)
 	case "to_agent":
 		call(to.ToAgent)
+	case "user_playback":
+		c.line.slow.Store(true)
 	case "user_speech", "user_hearing", "user_vad":
 		return c.dispatchHeard(m, to)
 	case "user_message", "multimodal_message", "contextual_update", "feedback", "client_tool_result":

@@ -58,6 +58,7 @@ type Conn struct {
 
 	response   atomic.Int64 // the response whose sound is being written
 	closedByUs atomic.Bool  // this side closes the connection
+	binary     atomic.Bool  // sound is sent in binary frames
 	done       chan struct{}
 	finish     func() // closes done, which ends reading and writing
 	closeAll   sync.Once
@@ -158,6 +159,7 @@ func (c *Conn) Initiation(ctx context.Context) (*Initiation, error) {
 			c.Refuse(err)
 			return nil, err
 		}
+		c.binary.Store(x.Binary)
 		return x, nil
 	}
 }
@@ -165,7 +167,7 @@ func (c *Conn) Initiation(ctx context.Context) (*Initiation, error) {
 // Begin sends the first message. Nothing else may be sent before it. by names the recognizer of the person's speech
 // (HearingBrowser …), for a client whose initiation offers its browser; empty for others.
 func (c *Conn) Begin(conversationID, by string) {
-	c.send(metadata(conversationID, by))
+	c.send(metadata(conversationID, by, c.binary.Load()))
 }
 
 // Show sends an event. It never blocks.
@@ -307,7 +309,7 @@ func (c *Conn) read(ctx context.Context, client *Client) (hungUp bool) {
 	defer c.abort()
 	for {
 		// Canceling the context of a read would close the connection, so the read must not inherit ctx.
-		_, text, err := c.ws.Read(context.WithoutCancel(ctx))
+		kind, data, err := c.ws.Read(context.WithoutCancel(ctx))
 		if err != nil {
 			status := websocket.CloseStatus(err)
 			normal := status == websocket.StatusNormalClosure || status == websocket.StatusNoStatusRcvd
@@ -316,7 +318,12 @@ func (c *Conn) read(ctx context.Context, client *Client) (hungUp bool) {
 			}
 			return hungUp
 		}
-		if err := c.receive(text, client); err != nil {
+		if kind == websocket.MessageBinary && c.binary.Load() {
+			err = c.hear(fromBytes(data))
+		} else {
+			err = c.receive(data, client)
+		}
+		if err != nil {
 			if r := asRefusal(err); r != nil && !r.fatal {
 				c.send(failure(codePolicy, r.kind, r.text, ""))
 				continue
@@ -352,6 +359,11 @@ func (c *Conn) receive(text []byte, client *Client) error {
 	if !ok {
 		return invalid("user_audio_chunk is no base64")
 	}
+	return c.hear(pcm)
+}
+
+// hear handles sound.
+func (c *Conn) hear(pcm []int16) error {
 	c.received += time.Duration(len(pcm)) * time.Second / Rate
 	if c.received > soundBurst+soundFactor*time.Since(c.opened) {
 		return invalid("Too much sound")
@@ -365,12 +377,16 @@ func (c *Conn) receive(text []byte, client *Client) error {
 func (c *Conn) write() {
 	defer close(c.written)
 	for {
-		text, ok := c.out.next(c.done)
+		m, ok := c.out.next(c.done)
 		if !ok {
 			return
 		}
+		kind := websocket.MessageText
+		if m.binary {
+			kind = websocket.MessageBinary
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-		err := c.ws.Write(ctx, websocket.MessageText, text)
+		err := c.ws.Write(ctx, kind, m.data)
 		cancel()
 		if err != nil {
 			if !errors.Is(err, net.ErrClosed) { // otherwise the client closed it, and the reader handles that

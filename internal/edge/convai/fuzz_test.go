@@ -85,7 +85,7 @@ func TestTheOldestUnreadSoundMakesRoom(t *testing.T) {
 
 func TestWhatIsClearedIsNotSent(t *testing.T) {
 	b := newOutbox()
-	for _, m := range []message{{[]byte("1"), false}, {[]byte("2"), true}, {[]byte("3"), false}} {
+	for _, m := range []message{{data: []byte("1")}, {data: []byte("2"), sound: true}, {data: []byte("3")}} {
 		if b.add(m) {
 			t.Fatal("full")
 		}
@@ -94,11 +94,11 @@ func TestWhatIsClearedIsNotSent(t *testing.T) {
 	b.close()
 	got := ""
 	for {
-		text, ok := b.next(nil)
+		m, ok := b.next(nil)
 		if !ok {
 			break
 		}
-		got += string(text)
+		got += string(m.data)
 	}
 	if got != "13" || b.bytes != 0 {
 		t.Error(got, b.bytes)

@@ -39,6 +39,7 @@ type Initiation struct {
 	UserID       string            // the person's id, as claimed by the page
 	Source       string            // the client's name and version
 	Hearing      *Hearing          // the recognizer in the client's browser; nil for none
+	Binary       bool              // sound in binary frames
 }
 
 // Hearing describes the recognizer in a client's browser.
@@ -58,6 +59,7 @@ const (
 	maxSpeed         = 2
 	maxSourceName    = 64
 	initiationType   = "conversation_initiation_client_data"
+	audioBinary      = "binary" // a value of source_info.audio
 	overrideRefusal  = "The widget does not allow to override "
 	variableNameForm = `^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`
 )
@@ -89,6 +91,7 @@ type initiationMessage struct {
 		Source  string       `json:"source"`
 		Version string       `json:"version"`
 		Hearing *hearingInfo `json:"hearing"`
+		Audio   string       `json:"audio"`
 	} `json:"source_info"`
 }
 
@@ -129,7 +132,7 @@ func parseInitiation(text []byte, allowed []string) (*Initiation, error) {
 	if utf8.RuneCountInString(m.UserID) > maxUserID {
 		return nil, overrun("user_id")
 	}
-	x.UserID = m.UserID
+	x.UserID, x.Binary = m.UserID, m.Source.Audio == audioBinary
 	if err := x.hearing(m.Source.Hearing); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"carillon/internal/voice"
@@ -19,8 +20,9 @@ const (
 	// Format is the audio format in both directions: 16-bit samples, little-endian, mono.
 	Format = "pcm_16000"
 
-	chunk     = Rate / 10 // samples per message: 100 ms
-	lead      = 300 * time.Millisecond
+	chunk    = Rate / 10 // samples per message: 100 ms
+	lead     = 300 * time.Millisecond
+	longLead = time.Second // to a client whose playback broke off
 	maxUnread = Rate * 2 // limit of unread samples from the client; the oldest are dropped
 )
 
@@ -28,6 +30,7 @@ const (
 type line struct {
 	c     *Conn
 	ready chan struct{} // signals new samples or the end
+	slow  atomic.Bool   // the client's playback broke off
 
 	mu     sync.Mutex
 	unread []int16
@@ -41,8 +44,15 @@ var _ voice.Line = (*line)(nil)
 func newLine(c *Conn) *line { return &line{c: c, ready: make(chan struct{}, 1)} }
 
 func (*line) Rate() int           { return Rate }
-func (*line) Lead() time.Duration { return lead }
 func (*line) Digits() <-chan rune { return nil }
+
+// Lead implements voice.Line.
+func (l *line) Lead() time.Duration {
+	if l.slow.Load() {
+		return longLead
+	}
+	return lead
+}
 
 // receive adds samples from the client. It never truncates a single piece, whatever its length.
 func (l *line) receive(pcm []int16) {
@@ -107,7 +117,7 @@ func (l *line) Write(pcm []int16) error {
 	}
 	for len(pcm) > 0 {
 		n := min(len(pcm), chunk)
-		l.c.send(message{text: audio(pcm[:n], l.c.response.Load()), sound: true})
+		l.c.send(audio(pcm[:n], l.c.response.Load(), l.c.binary.Load()))
 		l.plays(n)
 		pcm = pcm[n:]
 	}
@@ -142,29 +152,40 @@ func (l *line) rest() time.Duration {
 // errLeft means that the client has disconnected.
 var errLeft = errors.New("the client has left")
 
-// audio returns the message that carries samples.
-func audio(pcm []int16, response int64) []byte {
-	raw := make([]byte, 0, 2*chunk)
+// audio returns the message that carries samples. A binary one begins with the response in four bytes, little-endian.
+func audio(pcm []int16, response int64, inBinary bool) message {
+	raw := make([]byte, 0, 2*chunk+4)
+	if inBinary {
+		raw = binary.LittleEndian.AppendUint32(raw, uint32(response)) //nolint:gosec // a talk has fewer responses
+	}
 	for _, s := range pcm {
 		raw = binary.LittleEndian.AppendUint16(raw, uint16(s))
+	}
+	if inBinary {
+		return message{data: raw, sound: true, binary: true}
 	}
 	b := make([]byte, 0, base64.StdEncoding.EncodedLen(len(raw))+80)
 	b = append(b, `{"type":"audio","audio_event":{"audio_base_64":"`...)
 	b = base64.StdEncoding.AppendEncode(b, raw)
 	b = append(b, `","event_id":`...)
 	b = strconv.AppendInt(b, response, 10)
-	return append(b, "}}"...)
+	return message{data: append(b, "}}"...), sound: true}
 }
 
-// samples decodes a user_audio_chunk; ok is false if it is invalid. An odd byte at the end is dropped.
+// samples decodes a user_audio_chunk; ok is false if it is invalid.
 func samples(encoded string) ([]int16, bool) {
 	raw, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
 		return nil, false
 	}
+	return fromBytes(raw), true
+}
+
+// fromBytes returns samples from their bytes, little-endian. An odd byte at the end is dropped.
+func fromBytes(raw []byte) []int16 {
 	pcm := make([]int16, len(raw)/2)
 	for i := range pcm {
 		pcm[i] = int16(binary.LittleEndian.Uint16(raw[2*i:]))
 	}
-	return pcm, true
+	return pcm
 }

@@ -14,14 +14,17 @@ type object = map[string]any
 // newMessage returns a message with a type and one member.
 func newMessage(kind, member string, value object) message {
 	text, _ := json.Marshal(object{"type": kind, member: value}) // cannot fail
-	return message{text: text}
+	return message{data: text}
 }
 
-// metadata returns the first message to a client.
-func metadata(conversationID, by string) message {
+// metadata returns the first message to a client. binary means that sound is sent in binary frames.
+func metadata(conversationID, by string, binary bool) message {
 	e := object{"conversation_id": conversationID, "agent_output_audio_format": Format, "user_input_audio_format": Format}
 	if by != "" {
 		e["hearing"] = by
+	}
+	if binary {
+		e["audio"] = audioBinary
 	}
 	return newMessage("conversation_initiation_metadata", "conversation_initiation_metadata_event", e)
 }

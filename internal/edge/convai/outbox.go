@@ -10,8 +10,9 @@ const (
 
 // message is a message to be written.
 type message struct {
-	text  []byte
-	sound bool
+	data   []byte
+	sound  bool
+	binary bool
 }
 
 // outbox queues messages to be written, in order. Adding never blocks.
@@ -33,10 +34,10 @@ func (b *outbox) add(m message) (full bool) {
 	switch {
 	case b.closed:
 		return false
-	case len(b.all) >= maxOutbox || b.bytes+len(m.text) > maxOutboxBytes:
+	case len(b.all) >= maxOutbox || b.bytes+len(m.data) > maxOutboxBytes:
 		return true
 	}
-	b.all, b.bytes = append(b.all, m), b.bytes+len(m.text)
+	b.all, b.bytes = append(b.all, m), b.bytes+len(m.data)
 	b.signal()
 	return false
 }
@@ -48,7 +49,7 @@ func (b *outbox) clear() {
 	kept := b.all[:0]
 	for _, m := range b.all {
 		if m.sound {
-			b.bytes -= len(m.text)
+			b.bytes -= len(m.data)
 		} else {
 			kept = append(kept, m)
 		}
@@ -73,25 +74,24 @@ func (b *outbox) signal() {
 }
 
 // next waits for a message. ok is false once the outbox is closed and empty, or done is closed.
-func (b *outbox) next(done <-chan struct{}) (text []byte, ok bool) {
+func (b *outbox) next(done <-chan struct{}) (m message, ok bool) {
 	for {
 		b.mu.Lock()
 		if len(b.all) > 0 {
-			text = b.all[0].text
-			b.all[0] = message{}
-			b.all, b.bytes = b.all[1:], b.bytes-len(text)
+			m, b.all[0] = b.all[0], message{}
+			b.all, b.bytes = b.all[1:], b.bytes-len(m.data)
 			b.mu.Unlock()
-			return text, true
+			return m, true
 		}
 		closed := b.closed
 		b.mu.Unlock()
 		if closed {
-			return nil, false
+			return m, false
 		}
 		select {
 		case <-b.ready:
 		case <-done:
-			return nil, false
+			return m, false
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // The connection of a talk: kept, and made anew when it is lost.
 import type { Closing } from "./events";
-import { parse, type ServerMessage } from "./protocol";
+import { parse, soundOf, type ServerMessage } from "./protocol";
 
 /** Address is a signed address, or fetches one; `again` says that the talk goes on after the connection was lost. */
 export type Address = string | ((again: boolean) => Promise<string>);
@@ -20,6 +20,8 @@ const fullAt = 256 << 10; // bytes that wait to be sent
 export class Link {
   onOpen: (again: boolean) => void = () => {};
   onMessage: (m: ServerMessage, again: boolean) => void = () => {};
+  /** Sound that came in a binary message. */
+  onSound: (id: number, pcm: Int16Array<ArrayBuffer>) => void = () => {};
   /** The connection is lost; it is tried again. */
   onLost: () => void = () => {};
   /** It is over. */
@@ -63,6 +65,7 @@ export class Link {
 
   private open(address: string, again: boolean): void {
     const socket = this.connect(address, this.protocol);
+    socket.binaryType = "arraybuffer";
     this.socket = socket;
     this.pings = false;
     socket.onopen = () => {
@@ -71,6 +74,8 @@ export class Link {
     socket.onmessage = (e) => {
       if (socket !== this.socket) return;
       this.alive = Date.now();
+      const sound = e.data instanceof ArrayBuffer ? soundOf(e.data) : undefined;
+      if (sound) return this.onSound(sound.id, sound.pcm);
       const m = parse(e.data);
       if (m?.type === "ping") {
         this.pings = true;
@@ -129,6 +134,11 @@ export class Link {
     if (!this.connected) return false;
     this.socket!.send(JSON.stringify(m));
     return true;
+  }
+
+  /** sendSound sends samples, as a page has them. */
+  sendSound(pcm: ArrayBuffer): void {
+    if (this.connected) this.socket!.send(pcm);
   }
 
   /** end closes it for good. */

@@ -17,6 +17,7 @@ export interface Progress {
   trimmed: number;
 }
 
+const brokeOff = 1000; // milliseconds: a longer gap in a response is a pause of the speaker
 const quiet = 0.003; // amplitude below which a block can be left out unnoticed
 
 export class Playout {
@@ -55,7 +56,7 @@ export class Playout {
 
   push(pcm: Int16Array, id: number): void {
     if (!pcm.length) return;
-    if (!this.playing && this.idle < this.ms(300) && id === this.id) {
+    if (!this.playing && this.idle < this.ms(brokeOff) && id === this.id) {
       // it broke off in the middle
       this.underruns++;
       this.steady = 0;

@@ -16,6 +16,7 @@ export type ServerMessage =
         agent_output_audio_format?: string;
         user_input_audio_format?: string;
         hearing?: "browser" | "server" | "none";
+        audio?: "binary";
       };
     }
   | { type: "audio"; audio_event: { audio_base_64: string; event_id: number } }
@@ -86,7 +87,11 @@ export function initiation(o: Initiation): object {
       ...(o.textOnly && { conversation: { text_only: true } }),
     },
     ...(o.variables && { dynamic_variables: o.variables }),
-    source_info: { source: "carillon", ...(o.hearing && { hearing: { by: "browser", ...o.hearing } }) },
+    source_info: {
+      source: "carillon",
+      audio: "binary",
+      ...(o.hearing && { hearing: { by: "browser", ...o.hearing } }),
+    },
   };
 }
 
@@ -106,6 +111,13 @@ export function toBase64(buffer: ArrayBuffer): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode(...bytes.subarray(at, at + 4096));
   return btoa(text);
+}
+
+/** soundOf reads a binary message: the response in four bytes, then its samples, both little-endian. */
+export function soundOf(data: ArrayBuffer): { id: number; pcm: Int16Array<ArrayBuffer> } | undefined {
+  if (data.byteLength < 4) return undefined;
+  const whole = data.byteLength - (data.byteLength % 2);
+  return { id: new DataView(data).getUint32(0, true), pcm: new Int16Array(data.slice(4, whole)) };
 }
 
 /** samples are those of base64, little-endian; a byte too many at the end is left out. */

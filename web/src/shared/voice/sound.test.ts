@@ -92,6 +92,16 @@ describe("the playout buffer", () => {
     p.push(speech(20), 1);
     expect(from(play(p, 20))).toBeLessThan(5);
   });
+  it("counts a longer stall, but not a pause of the speaker", () => {
+    const p = new Playout();
+    p.push(speech(100), 1);
+    play(p, 100 + 900);
+    p.push(speech(100), 1);
+    expect(p.progress().underruns).toBe(1);
+    play(p, 100 + 1300);
+    p.push(speech(100), 1);
+    expect(p.progress().underruns).toBe(1);
+  });
   it("does not count the end of a response as one", () => {
     const p = new Playout();
     p.push(speech(100), 1);

@@ -11,7 +11,7 @@ class Socket {
   sent: Record<string, unknown>[] = [];
   closedWith?: number;
   onopen?: () => void;
-  onmessage?: (e: { data: string }) => void;
+  onmessage?: (e: { data: string | ArrayBuffer }) => void;
   onclose?: (e: { code: number; reason: string }) => void;
   constructor(
     readonly address: string,
@@ -19,19 +19,21 @@ class Socket {
   ) {
     sockets.push(this);
   }
-  send(text: string) {
-    this.sent.push(JSON.parse(text));
+  sounds: ArrayBuffer[] = [];
+  send(data: string | ArrayBuffer) {
+    if (typeof data === "string") this.sent.push(JSON.parse(data));
+    else this.sounds.push(data);
   }
   close(code?: number) {
     this.closedWith = code ?? 1005;
     this.readyState = 3;
   }
-  open(conversation = "c1", hearing?: string) {
+  open(conversation = "c1", hearing?: string, audio?: string) {
     this.readyState = 1;
     this.onopen?.();
     this.say({
       type: "conversation_initiation_metadata",
-      conversation_initiation_metadata_event: { conversation_id: conversation, hearing },
+      conversation_initiation_metadata_event: { conversation_id: conversation, hearing, audio },
     });
   }
   say(m: object) {
@@ -128,6 +130,34 @@ afterEach(() => {
 });
 
 describe("a talk", () => {
+  it("sends and plays sound in binary messages where the server agrees", async () => {
+    const { t, device } = talk();
+    t.connect("ws://x", { mic: true });
+    await vi.advanceTimersByTimeAsync(0);
+    const socket = sockets[0]!;
+    socket.open("c1", undefined, "binary");
+    expect(socket.sent[0]).toMatchObject({ source_info: { audio: "binary" } });
+    const said = Int16Array.of(1, -2).buffer;
+    device.onPiece(said, 0.4);
+    expect(socket.sounds).toEqual([said]);
+    const frame = (id: number) => Uint8Array.of(id, 1, 0, 0, 5, 0, 255, 255, 9).buffer; // a byte too many
+    socket.onmessage?.({ data: frame(7) });
+    expect(device.did.at(-1)).toEqual({ id: 263, pcm: Int16Array.of(5, -1).buffer });
+    socket.say({ type: "interruption", interruption_event: { event_id: 263 } });
+    const did = device.did.length;
+    socket.onmessage?.({ data: frame(7) });
+    socket.onmessage?.({ data: Uint8Array.of(1).buffer });
+    expect(device.did.length).toBe(did);
+  });
+  it("tells the server each time that the sound broke off", async () => {
+    const { t, device } = talk();
+    t.connect("ws://x", { mic: false });
+    await vi.advanceTimersByTimeAsync(0);
+    sockets[0]!.open();
+    for (const underruns of [0, 1, 1, 2]) device.onProgress(progress({ underruns }));
+    const told = sockets[0]!.sent.filter((m) => m.type === "user_playback");
+    expect(told.map((m) => m.underruns)).toEqual([1, 2]);
+  });
   it("opens the sound in the click, says how it begins, and listens", async () => {
     const { t, device, of } = talk();
     t.connect("ws://x/?a=1", { mic: true, language: "es", variables: { name: "Ana" } });

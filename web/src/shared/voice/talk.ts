@@ -40,6 +40,8 @@ export class Talk {
   private soundOff = false;
   private hearing?: "browser" | "server" | "none"; // who understands what is said
   private heard = false; // the browser does, at the moment
+  private binary = false; // sound goes in binary messages
+  private underruns = 0; // of the device, the last time that it was asked
   private captured = 0; // samples of the microphone, since the connection was opened
   private opened = 0; // when that was
 
@@ -82,6 +84,7 @@ export class Talk {
     const link = (this.link = new Link(this.connectTo, address, options.protocol ?? "convai"));
     link.onOpen = () => link.send(initiation({ ...this.options, hearing: this.options.ears?.offer }));
     link.onMessage = (m, again) => this.receive(m, again);
+    link.onSound = (id, pcm) => this.sounds(id, pcm);
     link.onLost = () => {
       this.calm();
       this.enter("reconnecting");
@@ -152,19 +155,16 @@ export class Talk {
         this.conversation = m.conversation_initiation_metadata_event.conversation_id;
         this.flushed = -1;
         this.response = { id: -1, text: "" };
+        this.binary = m.conversation_initiation_metadata_event.audio === "binary";
         this.captured = 0;
         this.opened = Date.now();
         this.turnState(true);
         this.emit("ready", { conversation: this.conversation, again });
         this.understand(m.conversation_initiation_metadata_event.hearing);
         break;
-      case "audio": {
-        const { audio_base_64, event_id } = m.audio_event;
-        if (event_id <= this.flushed || this.options.textOnly) break;
-        const pcm = samples(audio_base_64);
-        this.device.say({ pcm: pcm.buffer, id: event_id }, [pcm.buffer]);
+      case "audio":
+        this.sounds(m.audio_event.event_id, samples(m.audio_event.audio_base_64));
         break;
-      }
       case "agent_chat_response_part": {
         const { type, text, event_id } = m.text_response_part;
         if (type === "start") this.response = { id: event_id ?? this.response.id + 1, text: "" };
@@ -235,6 +235,12 @@ export class Talk {
     }
   }
 
+  /** sounds plays what belongs to no response that was interrupted. */
+  private sounds(id: number, pcm: Int16Array<ArrayBuffer>): void {
+    if (id <= this.flushed || this.options.textOnly) return;
+    this.device.say({ pcm: pcm.buffer, id }, [pcm.buffer]);
+  }
+
   private joined(teammate: { name: string } | undefined): void {
     this.teammate = teammate;
     if (this.options.ears?.alone && this.mic.on) {
@@ -294,6 +300,9 @@ export class Talk {
 
   private progressed(p: Progress): void {
     this.level.output = this.soundOff ? 0 : p.level;
+    if (p.underruns > this.underruns && this.talking)
+      this.link!.send({ type: "user_playback", underruns: p.underruns });
+    this.underruns = p.underruns;
     if (p.playing && !this.playing) this.thinking = false;
     if (this.playing && !p.playing) {
       this.stopped = Date.now();
@@ -308,7 +317,9 @@ export class Talk {
     this.level.input = level;
     this.captured += pcm.byteLength / 2;
     // What the network does not take is lost: later it would be too late.
-    if (this.talking && !this.link!.full) this.link!.send({ user_audio_chunk: toBase64(pcm) });
+    if (!this.talking || this.link!.full) return;
+    if (this.binary) this.link!.sendSound(pcm);
+    else this.link!.send({ user_audio_chunk: toBase64(pcm) });
   }
 
   private get talking(): boolean {
