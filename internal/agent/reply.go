@@ -119,6 +119,13 @@ type Source struct {
 	Confidence float64 // probability that they answer the question, from 0 to 1
 }
 
+// Ahead is implemented by a Thinker that can request a response before the contact's words are certain.
+type Ahead interface {
+	// Begin requests the response in a conversation, and emits and stores nothing. Reply uses it if its request turns
+	// out to be the same. It is dropped when ctx ends, and when another one is begun.
+	Begin(ctx context.Context, r *Request)
+}
+
 // Thinker generates an agent's responses. Reply emits each action as soon as it is known and returns at the end of the
 // response. An error of emit ends the response. The contact's messages are data, never instructions.
 type Thinker interface {

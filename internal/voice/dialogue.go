@@ -21,6 +21,9 @@ type Dialogue interface {
 	// returned turn is the stored response; it is nil if nothing was stored because somebody else responds or the
 	// agent only handed over.
 	Respond(ctx context.Context, companyID, id string, use ToolUser, emit func(agent.Action) error) (*chats.Turn, error)
+	// Think requests a response to words that may be all that the person says. Nothing is stored. Respond uses the response
+	// if the person's next words are these; otherwise it is dropped, at the end of ctx.
+	Think(ctx context.Context, companyID, id, text string, use ToolUser)
 	// Announce stores words of the agent that are not a response. excuse means that they replace the response that the
 	// person waits for.
 	Announce(ctx context.Context, companyID, id string, in Saying, excuse bool) (*chats.Turn, error)

@@ -135,7 +135,10 @@ func newLoop(ctx context.Context, x *Session) *loop {
 		}
 		l.person = l.listener(rate, services)
 		l.person.onBegan, l.person.onGoes, l.person.onOver, l.person.onText = l.began, l.goes, l.endedUtterance, l.understood
-		l.person.onEarly = func(_ *utterance, text string) { l.show(Event{Kind: Tentative, Text: text}) }
+		l.person.onEarly = func(u *utterance, text string) {
+			l.show(Event{Kind: Tentative, Text: text})
+			l.think(u, text)
+		}
 		l.person.onPause = func(_ *utterance, d time.Duration) { l.habits.add(d) }
 		l.person.onScore = func(score float32) { l.show(Event{Kind: Score, Value: score}) }
 	}

@@ -3,6 +3,8 @@ package voice
 import (
 	"context"
 	"time"
+
+	"carillon/internal/store/chats"
 )
 
 // A turn is transcribed at each pause of earlyAfter, in case it has ended. The words decide how long the pause may last.
@@ -26,6 +28,8 @@ type pause struct {
 	done       bool // set by the transcribing goroutine
 	known      bool // set on the session's goroutine, with the transcript
 	failed     bool // there is no early transcript
+	// drop drops the response to the words so far, if one was requested.
+	drop context.CancelFunc
 }
 
 // holds reports whether the transcript at a pause is that of the whole utterance.
@@ -59,6 +63,9 @@ func (l *listener) pauses(ctx context.Context, before time.Duration) {
 func (u *utterance) resumed() {
 	if u.pause != nil {
 		u.pause.cancel()
+		if u.pause.drop != nil {
+			u.pause.drop()
+		}
 		u.pause = nil
 	}
 }
@@ -84,6 +91,34 @@ func (l *listener) early(u *utterance, p *pause, r Recognizer, failed error) {
 			l.onEarly(u, p.transcript.Text)
 		}
 	})
+}
+
+const (
+	// maxLikely is the longest silence after which a turn ends whose words look complete.
+	maxLikely = 800 * time.Millisecond
+	// thinkTimeout is the time after which a response is dropped that nobody has asked for.
+	thinkTimeout = 10 * time.Second
+)
+
+// think requests the response to the words up to a pause, if they look complete. If the person goes on, the response is
+// dropped.
+func (l *hearer) think(u *utterance, text string) {
+	if text == "" || u.pause.transcript.Partial || u.continues || l.held != nil || l.mate != nil || l.confirm != "" ||
+		l.ending != "" || l.answer != nil || l.conversation.State != chats.Automated || l.silence(l.person) > maxLikely {
+		return
+	}
+	var ctx context.Context
+	ctx, u.pause.drop = context.WithTimeout(l.ctx, thinkTimeout)
+	var use ToolUser
+	if l.x.start.ClientTools {
+		use = l.x.use
+	}
+	go func() {
+		_ = Guard(func() error {
+			l.dialogue().Think(ctx, l.x.start.CompanyID, l.x.start.ConversationID, text, use)
+			return nil
+		})
+	}()
 }
 
 // silence returns the silence that ends a turn of somebody now.

@@ -156,3 +156,42 @@ func TestATurnThatWasCutOffGoesOn(t *testing.T) {
 		}
 	})
 }
+
+// The response is requested as soon as the words look complete, and dropped when the person goes on.
+func TestTheResponseIsRequestedBeforeTheTurnIsOver(t *testing.T) {
+	var count atomic.Int64
+	type thought struct {
+		text string
+		at   time.Time
+		ctx  context.Context //nolint:containedctx // tells when it is dropped
+	}
+	thoughts := make(chan thought, 10)
+	talk(t, func(r *rig) {
+		early(r, &count)
+		r.dialogue.ahead = func(ctx context.Context, text string) { thoughts <- thought{text, time.Now(), ctx} }
+	}, func(r *rig) {
+		r.wait(2 * time.Second)
+		r.speaks(unfinished, 600*time.Millisecond, 500*time.Millisecond)
+		if len(thoughts) > 0 {
+			t.Fatal("words that are not complete were thought about")
+		}
+		r.speaks(finished, 600*time.Millisecond, 400*time.Millisecond)
+		first := <-thoughts
+		if first.text != "I'd like to book a table for two people" || first.ctx.Err() != nil || len(r.turnsOf("visitor")) > 0 {
+			t.Fatalf("thought about %q (%v), stored %q", first.text, first.ctx.Err(), r.turnsOf("visitor"))
+		}
+		r.speaks(finished, 600*time.Millisecond, 700*time.Millisecond)
+		second := <-thoughts
+		if first.ctx.Err() == nil || second.ctx.Err() != nil {
+			t.Fatal("the response to the first half of the turn is kept, or that to all of it is dropped")
+		}
+		r.wait(time.Second)
+		if got := r.turnsOf("visitor"); len(got) != 1 || len(thoughts) != 0 {
+			t.Errorf("stored %q, %d more thoughts", got, len(thoughts))
+		}
+		r.wait(10 * time.Second)
+		if second.ctx.Err() == nil {
+			t.Error("a response that nobody asked for is kept")
+		}
+	})
+}

@@ -40,7 +40,7 @@ type line struct {
 	cleared int
 	at      []time.Time
 	lead    time.Duration // 0: 300 ms
-	keys    chan rune // nil: no keys
+	keys    chan rune     // nil: no keys
 }
 
 func (l *line) Rate() int { return rate }
@@ -155,6 +155,7 @@ type dialogue struct {
 	turns   []string
 	spoken  map[int64]chats.Voice
 	think   func(ctx context.Context, said string, use voice.ToolUser, emit func(agent.Action) error) error
+	ahead   func(ctx context.Context, text string)
 	left    bool
 	last    string
 	pending *voice.Pending
@@ -229,6 +230,12 @@ func (d *dialogue) Respond(ctx context.Context, _, _ string, use voice.ToolUser,
 		return nil, nil
 	}
 	return d.add("agent", text.String()), nil
+}
+
+func (d *dialogue) Think(ctx context.Context, _, _, text string, _ voice.ToolUser) {
+	if d.ahead != nil {
+		d.ahead(ctx, text)
+	}
 }
 
 func (d *dialogue) Announce(_ context.Context, _, _ string, in voice.Saying, _ bool) (*chats.Turn, error) {

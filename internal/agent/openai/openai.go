@@ -54,7 +54,10 @@ const (
 )
 
 // Thinker implements agent.Thinker.
-type Thinker struct{ o Options }
+type Thinker struct {
+	o     Options
+	ahead ahead
+}
 
 // New returns a Thinker.
 func New(o Options) *Thinker {
@@ -64,7 +67,7 @@ func New(o Options) *Thinker {
 	if o.Whole == 0 {
 		o.Whole = 40 * time.Second
 	}
-	return &Thinker{o}
+	return &Thinker{o: o}
 }
 
 // allow checks that the company may ask the engine once more.
@@ -84,15 +87,18 @@ func (t *Thinker) Reply(ctx context.Context, r *agent.Request, emit func(agent.A
 	if r.Agent.Engine != Engine || r.Agent.OpenAI == nil {
 		return t.o.Builtin.Reply(ctx, r, emit)
 	}
-	if err := t.allow(ctx, r); err != nil {
-		if err := emit(agent.Action{Failure: "The engine was not asked: " + err.Error()}); err != nil {
-			return err
+	e := &exchange{Thinker: t, request: r, emit: emit, begun: t.ahead.take(r)}
+	defer func() { e.begun.end() }() // unless it was used
+	if e.begun == nil {
+		if err := t.allow(ctx, r); err != nil {
+			if err := emit(agent.Action{Failure: "The engine was not asked: " + err.Error()}); err != nil {
+				return err
+			}
+			return t.o.Builtin.Reply(ctx, r, emit)
 		}
-		return t.o.Builtin.Reply(ctx, r, emit)
 	}
 	limited, cancel := context.WithTimeout(ctx, t.o.Whole)
 	defer cancel()
-	e := &exchange{Thinker: t, request: r, emit: emit}
 	err := e.run(limited)
 	switch {
 	case err == nil:
@@ -122,6 +128,7 @@ func (t *Thinker) Reply(ctx context.Context, r *agent.Request, emit func(agent.A
 type exchange struct {
 	*Thinker
 	request  *agent.Request
+	begun    *begun // the response that was requested ahead; nil once it is used
 	emit     func(agent.Action) error
 	messages []message
 	found    []knowledge.Hit // articles sent to the server
@@ -145,18 +152,13 @@ var (
 
 // run queries the server until it uses no more tools.
 func (e *exchange) run(ctx context.Context) error {
-	if err := e.search(ctx, e.request.Message()); err != nil {
+	tools, err := e.prepare(ctx)
+	if err != nil {
 		return err
 	}
-	var err error
-	if e.servers, err = e.request.Offered(ctx); err != nil {
-		return fmt.Errorf("offer tools: %w", err)
-	}
-	e.messages = prompt(e.request, e.found, len(e.servers) > 0)
 	if done, err := e.resume(ctx); done || err != nil {
 		return err
 	}
-	tools := append(toolsOf(e.request), e.serverTools()...)
 	for round := 0; ; round++ {
 		if round == maxRounds {
 			tools = nil
@@ -182,6 +184,18 @@ func (e *exchange) run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// prepare collects the messages and tools for the server.
+func (e *exchange) prepare(ctx context.Context) (tools []tool, err error) {
+	if err := e.search(ctx, e.request.Message()); err != nil {
+		return nil, err
+	}
+	if e.servers, err = e.request.Offered(ctx); err != nil {
+		return nil, fmt.Errorf("offer tools: %w", err)
+	}
+	e.messages = prompt(e.request, e.found, len(e.servers) > 0)
+	return append(toolsOf(e.request), e.serverTools()...), nil
 }
 
 // search searches for a text and adds the articles to those for the server.

@@ -19,6 +19,8 @@ type server struct {
 	t    *testing.T
 	url  string
 	stop chan struct{} // closed at the end of the test, to release stalled responses
+	came chan struct{} // signals a request
+	left chan struct{} // signals that a client left during a response
 
 	mu       sync.Mutex
 	script   []step
@@ -37,7 +39,7 @@ type step struct {
 
 func newServer(t *testing.T, script ...step) *server {
 	t.Helper()
-	s := &server{t: t, script: script, stop: make(chan struct{})}
+	s := &server{t: t, script: script, stop: make(chan struct{}), came: make(chan struct{}, 100), left: make(chan struct{}, 100)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.complete)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -69,6 +71,7 @@ func (s *server) complete(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-time.After(next.wait):
 		case <-r.Context().Done():
+			s.left <- struct{}{}
 			return
 		}
 		_, _ = io.WriteString(w, line+"\n")
@@ -79,14 +82,23 @@ func (s *server) complete(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-s.stop:
 		case <-r.Context().Done():
+			s.left <- struct{}{}
 		}
 	}
+}
+
+// asked returns the number of requests.
+func (s *server) asked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.requests)
 }
 
 func (s *server) next(c completion) step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, c)
+	s.came <- struct{}{}
 	if s.obey != nil {
 		return s.obey(c)
 	}

@@ -79,7 +79,11 @@ func (e *exchange) ask(ctx context.Context, tools []tool) (turn message, err err
 			err = errSilent
 		}
 	}()
-	resp, err := e.post(ctx, tools)
+	body, err := e.body(tools)
+	if err != nil {
+		return turn, err
+	}
+	resp, err := e.response(ctx, body)
 	if err != nil {
 		return turn, err
 	}
@@ -109,8 +113,25 @@ func (e *exchange) ask(ctx context.Context, tools []tool) (turn message, err err
 	return a.turn()
 }
 
-// post sends a request, and returns the response if it is a stream.
-func (e *exchange) post(ctx context.Context, tools []tool) (*http.Response, error) {
+// response returns the response to a body, which may have been requested ahead.
+func (e *exchange) response(ctx context.Context, body []byte) (*http.Response, error) {
+	b := e.begun
+	e.begun = nil
+	switch {
+	case b == nil:
+	case bytes.Equal(b.body, body):
+		return b.response(ctx)
+	default: // a different request; the one that was begun has been counted
+		b.end()
+		if err := e.allow(ctx, e.request); err != nil {
+			return nil, err
+		}
+	}
+	return e.post(ctx, body)
+}
+
+// body returns the body of a request.
+func (e *exchange) body(tools []tool) ([]byte, error) {
 	server := e.request.Agent.OpenAI
 	body, err := json.Marshal(completion{
 		Model: server.Model, Messages: e.messages, Stream: true, Temperature: server.Temperature, Tools: tools,
@@ -119,6 +140,12 @@ func (e *exchange) post(ctx context.Context, tools []tool) (*http.Response, erro
 	if err != nil {
 		return nil, fmt.Errorf("write the request: %w", err)
 	}
+	return body, nil
+}
+
+// post sends a request, and returns the response if it is a stream.
+func (e *exchange) post(ctx context.Context, body []byte) (*http.Response, error) {
+	server := e.request.Agent.OpenAI
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.BaseURL+"/chat/completions", bytes.NewReader(body))
 	if err != nil {
 		return nil, errors.New("the address of the server is invalid")

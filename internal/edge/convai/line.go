@@ -20,10 +20,10 @@ const (
 	// Format is the audio format in both directions: 16-bit samples, little-endian, mono.
 	Format = "pcm_16000"
 
-	chunk    = Rate / 10 // samples per message: 100 ms
-	lead     = 300 * time.Millisecond
-	longLead = time.Second // to a client whose playback broke off
-	maxUnread = Rate * 2 // limit of unread samples from the client; the oldest are dropped
+	chunk     = Rate / 10 // samples per message: 100 ms
+	lead      = 300 * time.Millisecond
+	longLead  = time.Second // to a client whose playback broke off
+	maxUnread = Rate * 2    // limit of unread samples from the client; the oldest are dropped
 )
 
 // line is the audio of a connection. It implements voice.Line.

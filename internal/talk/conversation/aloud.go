@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"time"
 
 	"carillon"
@@ -103,6 +104,34 @@ func (a Aloud) Respond(
 			return turn, err
 		}
 	}
+}
+
+// Think implements voice.Dialogue. It fails silently: Respond reports what is wrong.
+func (a Aloud) Think(ctx context.Context, companyID, id, text string, use voice.ToolUser) {
+	thinker, able := a.c.o.Thinker.(agent.Ahead)
+	if !able {
+		return
+	}
+	c, err := a.c.store.Chats.Find(ctx, companyID, id)
+	if err != nil || c.State != chats.Automated || c.ReplySeq != 0 {
+		return
+	}
+	if a.c.o.Flows != nil {
+		if x, err := a.c.o.Runs.Current(ctx, companyID, id); x != nil || err != nil {
+			return
+		}
+	}
+	turns, err := a.c.store.Chats.TurnsBefore(ctx, companyID, id, math.MaxInt64, maxSaid-1)
+	if err != nil {
+		return
+	}
+	said := chats.Turn{Author: chats.Visitor, Kind: chats.KindText, Text: text, At: a.c.now()}
+	request, err := a.c.replies.requestFor(ctx, c, append(turns, said))
+	if err != nil {
+		return
+	}
+	request.UseTool, request.Aloud, request.Toolbox = use, true, a.c.o.Toolbox
+	thinker.Begin(ctx, request)
 }
 
 // Announce implements voice.Dialogue.

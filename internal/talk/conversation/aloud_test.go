@@ -72,6 +72,50 @@ func TestATalkGivesTheResponseAndTheWorkersDoNot(t *testing.T) {
 	})
 }
 
+// What is thought about ahead is what the response is asked for, and nothing of it is stored.
+func TestAResponseIsThoughtAboutAhead(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *rig) {
+		var asked *agent.Request
+		r.agent.set(func(_ context.Context, q *agent.Request, emit func(agent.Action) error) error {
+			asked = q
+			return emit(agent.Action{Say: "At nine."})
+		})
+		a, id := NewAloud(r.Conversations), r.open()
+		ctx := t.Context()
+		if _, err := a.Announce(ctx, r.company, id, aloud("Hello, this is Robin.", ""), false); err != nil {
+			t.Fatal(err)
+		}
+		use := func(context.Context, string, string) (string, error) { return "", nil }
+		a.Think(ctx, "another company", id, "When do you open?", use)
+		a.Think(ctx, r.company, id, "When do you open?", use)
+		if len(r.agent.begun) != 1 || len(r.turns(id)) != 1 {
+			t.Fatalf("thought %d times, stored %q", len(r.agent.begun), r.turns(id))
+		}
+		if _, err := a.Say(ctx, r.company, id, aloud("When do you open?", "")); err != nil {
+			t.Fatal(err)
+		}
+		a.Think(ctx, r.company, id, "And on Sundays?", use) // the response to the last words is due
+		if _, err := a.Respond(ctx, r.company, id, use, func(agent.Action) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if len(r.agent.begun) != 1 {
+			t.Errorf("thought %d times", len(r.agent.begun))
+		}
+		ahead := r.agent.begun[0]
+		if diff := cmp.Diff(ahead.Said, asked.Said); diff != "" || ahead.Language != asked.Language || !ahead.Aloud ||
+			ahead.ContactName != asked.ContactName || ahead.ConversationID != id || (ahead.UseTool == nil) != (asked.UseTool == nil) {
+			t.Errorf("asked otherwise than thought about: %s", diff)
+		}
+		if _, err := r.Desk.Take(ctx, r.ana, id, ""); err != nil {
+			t.Fatal(err)
+		}
+		a.Think(ctx, r.company, id, "Are you there?", use)
+		if len(r.agent.begun) != 1 {
+			t.Error("the agent thinks about what a teammate answers")
+		}
+	})
+}
+
 func TestAnExcuseStandsForTheResponse(t *testing.T) {
 	r := newRig(t, store.Options{})
 	ctx, giveUp := context.WithCancel(t.Context())

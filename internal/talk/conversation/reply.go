@@ -433,17 +433,22 @@ func (s *replies) handOver(ctx context.Context, c *chats.Conversation) error {
 	return err
 }
 
-// request builds the agent's request.
+// request returns the request for the reply that a conversation waits for.
 func (s *replies) request(ctx context.Context, c *chats.Conversation) (*agent.Request, error) {
+	turns, err := s.store.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, maxSaid)
+	if err != nil {
+		return nil, err
+	}
+	return s.requestFor(ctx, c, turns)
+}
+
+// requestFor returns the request for a reply to the last of the turns.
+func (s *replies) requestFor(ctx context.Context, c *chats.Conversation, turns []chats.Turn) (*agent.Request, error) {
 	a, company, err := s.o.Agents.TalkingAgent(ctx, c.CompanyID, c.AgentID)
 	if err != nil {
 		return nil, err
 	}
 	contact, err := s.store.Contacts.ContactOf(ctx, c.CompanyID, c.ContactID)
-	if err != nil {
-		return nil, err
-	}
-	turns, err := s.store.Chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.ReplySeq+1, maxSaid)
 	if err != nil {
 		return nil, err
 	}

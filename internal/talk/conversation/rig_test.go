@@ -254,6 +254,7 @@ type script struct {
 	mu    sync.Mutex
 	reply func(ctx context.Context, r *agent.Request, emit func(agent.Action) error) error
 	agent *agent.Agent // nil: Robin, without a form
+	begun []*agent.Request
 	gone  bool
 	fault error // of TalkingAgent
 }
@@ -281,6 +282,13 @@ func (s *script) TalkingAgent(context.Context, string, string) (*agent.Agent, st
 }
 
 // Reply implements agent.Thinker.
+// Begin implements agent.Ahead.
+func (s *script) Begin(_ context.Context, r *agent.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begun = append(s.begun, r)
+}
+
 func (s *script) Reply(ctx context.Context, r *agent.Request, emit func(agent.Action) error) error {
 	s.mu.Lock()
 	reply := s.reply
