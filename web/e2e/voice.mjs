@@ -243,6 +243,19 @@ export function instrument(o) {
 }
 
 /** strict is the policy of a site that allows nothing but the widget. */
+/** sentBy is a message of the page; a binary one is sound, given as the message that it stands for. */
+const sentBy = (payload) =>
+  typeof payload === "string" ? JSON.parse(payload) : { user_audio_chunk: payload.toString("base64") };
+
+/** gotBy is a message of the server, by the same rule. */
+const gotBy = (payload) =>
+  typeof payload === "string"
+    ? JSON.parse(payload)
+    : {
+        type: "audio",
+        audio_event: { event_id: payload.readUInt32LE(0), audio_base_64: payload.subarray(4).toString("base64") },
+      };
+
 const strict = `default-src 'none'; script-src 'nonce-abc' ${new URL(ready.widget_url).origin}; connect-src ${new URL(ready.widget_url).origin}; frame-src ${new URL(ready.widget_url).origin}; base-uri 'none'; form-action 'none'`;
 
 /** talkOn opens a page of another site with a voice widget of a company, and returns its frame. */
@@ -268,8 +281,8 @@ export async function talkOn(t, company, widget, o = {}) {
   p.on("websocket", (s) => {
     const one = { url: s.url(), sent: [], got: [], closed: false };
     sockets.push(one);
-    s.on("framesent", (f) => one.sent.push({ at: performance.now(), m: JSON.parse(f.payload) }));
-    s.on("framereceived", (f) => one.got.push({ at: performance.now(), m: JSON.parse(f.payload) }));
+    s.on("framesent", (f) => one.sent.push({ at: performance.now(), m: sentBy(f.payload) }));
+    s.on("framereceived", (f) => one.got.push({ at: performance.now(), m: gotBy(f.payload) }));
     s.on("close", () => {
       one.closed = true;
     });
