@@ -80,7 +80,7 @@ describe("a visitor who wants to talk with a person", () => {
     await p.keyboard.press("v");
     const bar = p.getByRole("region", { name: /^Talking with/ });
     await bar.getByRole("timer").waitFor();
-    await v.frame.getByText("Vera is here now").waitFor();
+    await v.frame.getByText("Vera has joined").waitFor();
     assert.equal((await stateOf(v)).state, "active");
     const greeting = await utterance("Good morning, this is Vera speaking.");
     const said = (text) => p.locator(".inbox-bubble", { hasText: text });
@@ -137,7 +137,7 @@ describe("a visitor who wants to talk with a person", () => {
     await ring(ben, v).getByRole("button", { name: "Silence" }).click();
     await ring(ben, v).waitFor({ state: "detached" });
     await ring(ana, v).getByRole("button", { name: "Answer by voice" }).click();
-    await v.frame.getByText("Rita is here now").waitFor();
+    await v.frame.getByText("Rita has joined").waitFor();
     await ring(ana, v).waitFor({ state: "detached" });
 
     await ben.goto(ready.panel_url + "/inbox?folder=all&c=" + v.conversation);
@@ -155,7 +155,7 @@ describe("a visitor who wants to talk with a person", () => {
     const v = await visitor(t);
     await ask(v);
     await ring(p, v).getByRole("button", { name: "Answer by voice" }).click();
-    await v.frame.getByText("Greta is here now").waitFor();
+    await v.frame.getByText("Greta has joined").waitFor();
     const bar = p.getByRole("region", { name: /^Talking with/ });
     await bar.getByRole("timer").waitFor();
     await v.frame.evaluate(() => globalThis.sockets.at(-1).close(4000)); // as a broken connection ends
@@ -196,7 +196,7 @@ describe("a visitor who wants to talk with a person", () => {
     await shot(p, "panel-voice-ring-phone-dark");
     await ring(p, v).getByRole("button", { name: "Answer by voice" }).click();
     await p.getByText("Your microphone is blocked on this site").waitFor();
-    await v.frame.getByText("Nina is here now").waitFor();
+    await v.frame.getByText("Nina has joined").waitFor();
     await p.locator(".inbox-bubble").first().waitFor();
     assert.equal(
       await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth),

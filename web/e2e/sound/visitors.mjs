@@ -125,6 +125,8 @@ describe("a talk on a page of another site, with a real microphone", () => {
     const chunks = v.sockets[0].sent.filter((x) => x.m.user_audio_chunk);
     const sizes = new Set(chunks.map((x) => Buffer.from(x.m.user_audio_chunk, "base64").length));
     assert.deepEqual([...sizes], [1280], "pieces of 40 ms");
+    const begin = v.sockets[0].got.find((x) => x.m.type === "conversation_initiation_metadata");
+    assert.equal(begin.m.conversation_initiation_metadata_event.audio, "binary");
     t.diagnostic(`greeting ${alike.map((x) => x.toFixed(4))}, question ${best[0].score.toFixed(4)}`);
 
     await v.frame.getByRole("button", { name: "Hang up" }).click();
