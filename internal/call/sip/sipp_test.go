@@ -4,72 +4,19 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	mathrand "math/rand/v2"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"carillon/internal/base/need"
 	"carillon/internal/call/rtp/rtptest"
+	"carillon/internal/call/sip/siptest"
 )
-
-// reserve finds four consecutive free ports for UDP and TCP, and returns the first: sipp uses the third for video.
-// Each port is returned only once, and ports in the system's ephemeral range are avoided.
-func reserve(t *testing.T) int {
-	t.Helper()
-	free := func(port int) bool {
-		address := fmt.Sprintf("127.0.0.1:%d", port)
-		u, err := net.ListenPacket("udp4", address)
-		if err != nil {
-			return false
-		}
-		defer u.Close()
-		l, err := net.Listen("tcp4", address)
-		if err != nil {
-			return false
-		}
-		return l.Close() == nil
-	}
-	for range 500 {
-		port := 20000 + 4*mathrand.IntN(3000)
-		if free(port) && free(port+1) && free(port+2) && free(port+3) {
-			if _, again := reserved.LoadOrStore(port, true); !again {
-				return port
-			}
-		}
-	}
-	t.Fatal("no ports are free")
-	return 0
-}
-
-var reserved sync.Map // of all tests, which run in parallel
-
-// listens waits until a program listens on a port. Opening the port would conflict with the program, and a connection
-// would count as a call.
-func listens(t *testing.T, network string, port int) {
-	t.Helper()
-	for end := time.Now().Add(hung); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		sockets, err := os.ReadFile("/proc/net/" + network)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(sockets)) {
-			const listen = "0A" // a listening socket, not a connection
-			f := strings.Fields(line)
-			if len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", port)) && (network == "udp" || f[3] == listen) {
-				return
-			}
-		}
-	}
-	t.Fatalf("nobody listens on port %d", port)
-}
 
 // peer is another telephone implementation that plays a scenario and fails if it meets something else: sipp, or an
 // actor in an in-memory network.
@@ -103,9 +50,9 @@ func callee(t *testing.T, n Network, args []string, steps ...string) peer {
 	}
 	s := runSipp(t, args, steps)
 	if slices.Contains(args, "t1") {
-		listens(t, "tcp", s.port)
+		siptest.Listens(t, "tcp", s.port)
 	} else {
-		listens(t, "udp", s.port)
+		siptest.Listens(t, "udp", s.port)
 	}
 	return s
 }
@@ -143,11 +90,11 @@ func runSipp(t *testing.T, args, steps []string) *sipp {
 	if err := os.WriteFile(scenario, []byte(scenarioOf(steps)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &sipp{t: t, port: reserve(t), ended: make(chan error, 1), trace: filepath.Join(dir, "trace")}
+	s := &sipp{t: t, port: siptest.Reserve(t), ended: make(chan error, 1), trace: filepath.Join(dir, "trace")}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	all := []string{
-		"-sf", scenario, "-i", "127.0.0.1", "-p", fmt.Sprint(s.port), "-mp", fmt.Sprint(reserve(t)), "-nostdin",
+		"-sf", scenario, "-i", "127.0.0.1", "-p", fmt.Sprint(s.port), "-mp", fmt.Sprint(siptest.Reserve(t)), "-nostdin",
 		"-timeout", fmt.Sprint(hung.Seconds()), "-timeout_error", "-trace_msg", "-message_file", s.trace, "-m", "1",
 	}
 	c := exec.CommandContext(ctx, path, append(all, args...)...)
