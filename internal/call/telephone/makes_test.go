@@ -12,7 +12,7 @@ import (
 	"carillon/internal/voice/spoken"
 )
 
-// deskPhone is a telephone of another make at the desk: it answers, speaks from the answer, and records what it hears.
+// deskPhone is a telephone of another make at the desk: it answers, speaks from the answer, and records the received sound.
 type deskPhone interface {
 	Address() string
 	Heard() []int16

@@ -64,7 +64,8 @@ type LinphoneOptions struct {
 func NewLinphone(t *testing.T, say []int16, o LinphoneOptions) *Linphone {
 	t.Helper()
 	l := configured(t, "linphone-daemon", say, o)
-	l.start(need.Program(t, l.name, "linphone-cli"), "--config", l.file("rc"), "--auto-answer", "--disable-stats-events", "--log", "/dev/null")
+	l.start(need.Program(t, l.name, "linphone-cli"),
+		"--config", l.file("rc"), "--auto-answer", "--disable-stats-events", "--log", "/dev/null")
 	l.Does("version") // its ports are open then
 	return l
 }
@@ -118,7 +119,7 @@ func (l *Linphone) Speaks() {
 	l.Does("incall-player-start " + l.file("say.wav"))
 }
 
-// Desk is a linphone that answers, speaks from the answer, and records what it hears.
+// Desk is a linphone that answers, speaks from the answer, and records the received sound.
 type Desk struct{ *Linphone }
 
 const deskPrompt = "linphonec> "
