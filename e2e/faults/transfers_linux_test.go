@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -118,12 +119,13 @@ func (x *desks) over() {
 	}
 }
 
-func transferSite(t *testing.T, x *desks, engine string) (nodes []*node, address string, db *sql.DB) {
+// transferSite starts a site whose lines have one trunk each.
+func transferSite(t *testing.T, trunks []string, engine string) (nodes []*node, address string, db *sql.DB) {
 	t.Helper()
 	text := callsProvision[:strings.Index(callsProvision, "    senders:")] + "    senders:\n"
 	for i, line := range phases {
 		text += fmt.Sprintf("      - {id: line%d, number: %q, channel: voice, provider: sip, max_concurrent: 4, "+
-			"settings: {trunk: \"sip:%s\", agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11}}\n", i, line, x.engine.Address())
+			"settings: {trunk: \"sip:%s\", agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11}}\n", i, line, trunks[i])
 	}
 	text += "    agents: [{id: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11, name: Agent, language: en, ask_callers: true, " +
 		"result: [{name: desk, type: boolean, question: \"Do you want the desk?\"}], " +
@@ -202,7 +204,7 @@ func TestTransfersEndWithTheirNode(t *testing.T) {
 		t.Run(c.engine+" "+c.by.String(), func(t *testing.T) {
 			t.Parallel()
 			x := newDesks(t)
-			nodes, address, db := transferSite(t, x, c.engine)
+			nodes, address, db := transferSite(t, slices.Repeat([]string{x.engine.Address().String()}, len(phases)), c.engine)
 			for _, line := range phases {
 				x.asks(address, line)
 			}

@@ -1,13 +1,8 @@
 package sip
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"net/netip"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -50,9 +45,9 @@ func callee(t *testing.T, n Network, args []string, steps ...string) peer {
 	}
 	s := runSipp(t, args, steps)
 	if slices.Contains(args, "t1") {
-		siptest.Listens(t, "tcp", s.port)
+		siptest.Listens(t, "tcp", s.Port)
 	} else {
-		siptest.Listens(t, "udp", s.port)
+		siptest.Listens(t, "udp", s.Port)
 	}
 	return s
 }
@@ -67,14 +62,7 @@ func caller(t *testing.T, n Network, e *Engine, steps ...string) peer {
 }
 
 // sipp is a run of sipp.
-type sipp struct {
-	t      *testing.T
-	port   int
-	cancel context.CancelFunc
-	ended  chan error
-	out    bytes.Buffer
-	trace  string
-}
+type sipp struct{ *siptest.Sipp }
 
 // scenarioOf joins the steps of a scenario.
 func scenarioOf(steps []string) string {
@@ -82,60 +70,14 @@ func scenarioOf(steps []string) string {
 		strings.Join(steps, "\n") + `</scenario>`
 }
 
-func runSipp(t *testing.T, args, steps []string) *sipp {
+func runSipp(t *testing.T, args, steps []string) sipp {
 	t.Helper()
-	path := need.Program(t, "sipp", "sip-tester")
-	dir := t.TempDir()
-	scenario := filepath.Join(dir, "scenario.xml")
-	if err := os.WriteFile(scenario, []byte(scenarioOf(steps)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := &sipp{t: t, port: siptest.Reserve(t), ended: make(chan error, 1), trace: filepath.Join(dir, "trace")}
-	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel = cancel
-	all := []string{
-		"-sf", scenario, "-i", "127.0.0.1", "-p", fmt.Sprint(s.port), "-mp", fmt.Sprint(siptest.Reserve(t)), "-nostdin",
-		"-timeout", fmt.Sprint(hung.Seconds()), "-timeout_error", "-trace_msg", "-message_file", s.trace, "-m", "1",
-	}
-	c := exec.CommandContext(ctx, path, append(all, args...)...)
-	c.Dir, c.Stdout, c.Stderr = dir, &s.out, &s.out
-	c.Env = append(os.Environ(), "TERM=dumb")
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { s.ended <- c.Wait() }()
-	t.Cleanup(func() {
-		cancel()
-		if t.Failed() {
-			b, _ := os.ReadFile(s.trace)
-			t.Logf("sipp exchanged:\n%s\n%s", b, s.out.String())
-		}
-	})
-	return s
+	return sipp{siptest.NewSipp(t, scenarioOf(steps), args...)}
 }
 
-func (s *sipp) trunk() Trunk {
-	return Trunk{Host: fmt.Sprintf("127.0.0.1:%d", s.port), Transport: "udp"}
-}
-
-func (s *sipp) done() {
-	s.t.Helper()
-	select {
-	case err := <-s.ended:
-		if err != nil {
-			out := s.out.String()
-			s.t.Errorf("sipp met something else: %v\n%s", err, out[max(0, len(out)-1500):])
-		}
-	case <-time.After(hung):
-		s.t.Error("sipp does not end")
-		s.cancel()
-	}
-}
-
-func (s *sipp) exchanged() string {
-	b, _ := os.ReadFile(s.trace)
-	return string(b)
-}
+func (s sipp) trunk() Trunk      { return Trunk{Host: s.Address(), Transport: "udp"} }
+func (s sipp) done()             { s.Done() }
+func (s sipp) exchanged() string { return s.Exchanged() }
 
 // Steps of scenarios.
 

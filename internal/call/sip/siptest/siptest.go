@@ -1,4 +1,4 @@
-// Package siptest runs telephones of other makes, for tests: baresip and linphone. It also finds ports for sipp.
+// Package siptest runs telephones of other makes, for tests: baresip, linphone and sipp.
 package siptest
 
 import (
