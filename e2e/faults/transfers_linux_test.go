@@ -263,3 +263,49 @@ func TestTransfersEndWithTheirNode(t *testing.T) {
 		})
 	}
 }
+
+// TestATransferOutlivesTheOtherNode kills the node that does not hold the call.
+func TestATransferOutlivesTheOtherNode(t *testing.T) {
+	need.Sound(t)
+	t.Parallel()
+	x := newDesks(t)
+	nodes, address, db := transferSite(t, slices.Repeat([]string{x.engine.Address().String()}, len(phases)), "postgres")
+	line := phases[2]
+	x.asks(address, line)
+	count := func(query string) (n int) {
+		_ = db.QueryRow("SELECT COUNT(*) FROM " + query).Scan(&n)
+		return n
+	}
+	if !await(t.Context(), hung, func() bool { return count("call_transfer WHERE taken_at > 0") == 1 }) {
+		t.Fatalf("the transfer is not taken: %v", transferRows(db))
+	}
+	caller, far := <-x.calls, <-x.calls
+	nodes[1].kill()
+	if !await(t.Context(), hung, func() bool { return count("node") == 1 }) {
+		t.Fatal("the node does not count as dead")
+	}
+	for len(far.Digits()) > 0 { // pressed to ask for the transfer
+		<-far.Digits()
+	}
+	caller.SendDigits("5")
+	select {
+	case d := <-far.Digits():
+		if d != '5' {
+			t.Errorf("the key %c", d)
+		}
+	case <-time.After(hung):
+		t.Fatal("the sides are not connected any more")
+	}
+	caller.HangUp(t.Context())
+	select {
+	case <-far.Done():
+	case <-time.After(hung):
+		t.Error("the desk is left alone in silence")
+	}
+	if !await(t.Context(), hung, func() bool { return count("call_transfer WHERE under_way") == 0 }) {
+		t.Fatalf("the leg does not end: %v", transferRows(db))
+	}
+	if row := transferRows(db)[line]; !strings.HasPrefix(row, "false completed taken ") || strings.Count(row, "\n") != 1 {
+		t.Errorf("%q", row)
+	}
+}
