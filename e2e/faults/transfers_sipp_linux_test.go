@@ -10,7 +10,7 @@ import (
 )
 
 // Scenarios of sipp. Its calls have a session timer, which ends them if the program no longer refreshes them: sipp
-// itself has no timer for silence. What may get no response is sent once, as sipp fails otherwise.
+// itself has no timer for silence. Requests that a dead program ignores are sent once, as sipp fails otherwise.
 const (
 	sippSound = `Content-Type: application/sdp
 Content-Length: [len]
@@ -150,8 +150,8 @@ func TestTransfersOfOtherTelephonesEndWithTheirNode(t *testing.T) {
 			reached := func(phase int) bool {
 				var n int
 				where := []string{"answered_at = 0", "answered_at > 0 AND taken_at = 0", "taken_at > 0"}[phase]
-				_ = db.QueryRow("SELECT COUNT(*) FROM call_transfer AS t JOIN sender AS s ON s.uid = t.sender WHERE t.under_way AND s.number = $1 AND "+
-					where, phases[phase]).Scan(&n)
+				_ = db.QueryRow("SELECT COUNT(*) FROM call_transfer AS t JOIN sender AS s ON s.uid = t.sender "+
+					"WHERE t.under_way AND s.number = $1 AND "+where, phases[phase]).Scan(&n)
 				return n == 1
 			}
 			for _, phase := range []int{2, 0, 1} { // the whisper is the shortest

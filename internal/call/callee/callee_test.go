@@ -246,7 +246,7 @@ var sets = []required{
 	{known, true, 2, 90, 95}, {known, false, 2, 85, 95}, {heldOut, true, 25, 95, 95}, {heldOut, false, 33, 80, 95},
 }
 
-// meets performs the greetings of a set, and compares the score with what is required.
+// meets performs the greetings of a set, and compares the score with the requirements.
 func (q required) meets(t *testing.T, speak voice, random *rand.Rand) {
 	t.Helper()
 	var s score

@@ -19,7 +19,7 @@ type Unreached Refused
 // Error implements error.
 func (u *Unreached) Error() string { return (*Refused)(u).Error() }
 
-// Errors of Call.Refer in addition to Refused, of the REFER itself, and Unreached.
+// Errors of Refer in addition to Refused, of the REFER itself, and Unreached.
 var (
 	// ErrUnreported means that the far side accepted a REFER and reported no result.
 	ErrUnreported = errors.New("the far side does not report the result of a REFER")
@@ -42,10 +42,10 @@ type report struct {
 	reason string
 }
 
-// Refer asks the far side to call a number of a trunk instead of us (RFC 3515, RFC 5589), and returns nil once it
+// Refer asks the far side of a call to call a number of a trunk instead of us (RFC 3515, RFC 5589), and returns nil once it
 // has: it reported the answer, or it reported that it calls, and ended the call without another report. The caller
 // hangs up then. Otherwise the call goes on as before, unless it is over.
-func (c *Call) Refer(ctx context.Context, t Trunk, to string) error {
+func Refer(ctx context.Context, c *Call, t Trunk, to string) error {
 	address, domain, err := t.target(to)
 	if err != nil {
 		return err

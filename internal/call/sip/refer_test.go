@@ -46,12 +46,15 @@ func TestPeersAreReferred(t *testing.T) {
 		{"knows no REFER", slices.Concat(refuses("405 Method Not Allowed"), released), false, "refused 405 Method Not Allowed", false},
 		{"no result in time", slices.Concat(begins, released), true, ErrUnreported.Error(), false},
 		{"no report in time", slices.Concat(accepted, released), true, ErrUnreported.Error(), false},
-		{"reports its end alone", slices.Concat(accepted, reports(2, over, "SIP/2.0 100 Trying"), released), false, ErrUnreported.Error(), false},
+		{
+			"reports its end alone", slices.Concat(accepted, reports(2, over, "SIP/2.0 100 Trying"), released), false,
+			ErrUnreported.Error(), false,
+		},
 		{"begins and hangs up", slices.Concat(begins, leaves), true, "", true},
 		{"hangs up", slices.Concat(accepted, leaves), true, ErrOver.Error(), true},
 		{"hangs up before the answer", slices.Concat(begins, leaves, reports(9, over, "SIP/2.0 200 OK")), false, "", true},
 		{
-			"hangs up before the end of another kind", slices.Concat(begins, leaves, reports(9, over, "SIP/2.0 487 Request Terminated")), false,
+			"hangs up before a failure", slices.Concat(begins, leaves, reports(9, over, "SIP/2.0 487 Request Terminated")), false,
 			"unreached 487 Request Terminated", true,
 		},
 		{
@@ -94,7 +97,7 @@ func TestPeersAreReferred(t *testing.T) {
 				e := engine(t, o)
 				s := caller(t, n, e, slices.Concat(invite(), c.steps)...)
 				call := await(t, calls)
-				err := call.Refer(t.Context(), Trunk{Host: "127.0.0.1:5070", Transport: "udp"}, "34600999888")
+				err := Refer(t.Context(), call, Trunk{Host: "127.0.0.1:5070", Transport: "udp"}, "34600999888")
 				var refused *Refused
 				var unreached *Unreached
 				got := fmt.Sprint(err)

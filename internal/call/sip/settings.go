@@ -49,7 +49,8 @@ var (
 // ShownSettings returns the names of the settings that are not secret.
 func ShownSettings() []string {
 	return []string{
-		"trunk", "domain", "username", "realm", "caller_id", "encrypt", "authenticate", "register", "agent", "transfer", "public", "claimed",
+		"trunk", "domain", "username", "realm", "caller_id", "encrypt", "authenticate", "register", "agent", "transfer",
+		"public", "claimed",
 	}
 }
 
@@ -89,7 +90,7 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 	case s.Agent != "" && !carillon.ValidUUID(s.Agent):
 		return Trunk{}, carillon.Invalid("settings.agent", "Must be the id of an agent")
 	case s.Transfer != "" && s.Transfer != "bridge" && s.Transfer != "refer":
-		return Trunk{}, carillon.Invalid("settings.transfer", "Must be bridge or refer")
+		return Trunk{}, carillon.Invalid("settings.transfer", "Must be one of bridge, refer")
 	}
 	t := Trunk{
 		Domain: s.Domain, Username: s.Username, Password: s.Password, Realm: s.Realm, CallerID: s.CallerID, Encrypt: bool(s.Encrypt),
