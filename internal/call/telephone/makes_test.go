@@ -71,3 +71,26 @@ func TestATransferIsTakenOnTelephonesOfOtherMakes(t *testing.T) {
 		})
 	}
 }
+
+func TestBaresipFollowsAREFER(t *testing.T) {
+	need.Sound(t)
+	t.Parallel()
+	theirs := noise(strings.Repeat("The caller speaks from the beginning of the call. ", 40))
+	phone := siptest.NewBaresip(t, "34600110077", theirs, "")
+	r := transfersIn(t, &net.ListenConfig{})
+	there := r.answering(nil)
+	r.trunk.Refer = true
+	phone.Call("sip:" + lineNumber + "@" + r.engine.Address().String())
+	r.until("the question", func() bool { return len(phone.Heard()) >= 8000 })
+	phone.Press('1')
+	far := there.answered(t)
+	r.until("the caller's words at the desk", func() bool { return shareOf(there.sound(), theirs[:16000]) >= mostly })
+	rec := r.ended()
+	if got, modes := r.outcomes(rec), r.modes(rec); !slices.Equal(got, []string{desk + " taken"}) || !slices.Equal(modes, []string{"refer"}) {
+		t.Errorf("%q, %q", got, modes)
+	}
+	if rec.EndedBy != "agent" {
+		t.Errorf("%+v", rec)
+	}
+	far.HangUp(t.Context())
+}

@@ -85,3 +85,10 @@ func (b *Baresip) HangUp() { b.Press('b') }
 
 // Address returns its address.
 func (b *Baresip) Address() string { return fmt.Sprintf("127.0.0.1:%d", b.Port) }
+
+// Call calls an address.
+func (b *Baresip) Call(address string) {
+	for _, key := range "/dial " + address + "\n" {
+		b.Press(key)
+	}
+}
