@@ -241,9 +241,9 @@ type required struct {
 	taken, recognized, message float64 // percent
 }
 
-// sets are the requirements of both sets. Those of the held-out one are a little below its first run.
+// sets are the requirements of both sets. Those of the held-out one are a little below the figures in bench/turns.md.
 var sets = []required{
-	{known, true, 2, 90, 95}, {known, false, 2, 85, 95}, {heldOut, true, 25, 95, 95}, {heldOut, false, 33, 80, 95},
+	{known, true, 2, 90, 95}, {known, false, 2, 85, 95}, {heldOut, true, 15, 95, 95}, {heldOut, false, 33, 80, 95},
 }
 
 // meets performs the greetings of a set, and compares the score with the requirements.
