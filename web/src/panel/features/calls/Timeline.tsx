@@ -138,7 +138,11 @@ export function transferSteps(x: Transfer, p: PageTexts): Step[] {
   const now = x.ended_at ? undefined : "accent";
   const referred = x.mode === "refer";
   const steps: Step[] = [
-    { at: x.dialed_at, text: fill(referred ? p.referring : p.transferring, { number }), tone: x.answered_at ? undefined : now },
+    {
+      at: x.dialed_at,
+      text: fill(referred ? p.referring : p.transferring, { number }),
+      tone: x.answered_at ? undefined : now,
+    },
   ];
   if (x.answered_at)
     steps.push({ at: x.answered_at, text: fill(p.consulting, { number }), tone: x.taken_at ? undefined : now });

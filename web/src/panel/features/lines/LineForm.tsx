@@ -154,9 +154,7 @@ function IncomingCard({ draft, can }: { draft: Draft<Sender>; can: boolean }) {
           label={t.refer}
           description={t.referHelp}
           checked={l.settings.transfer === "refer"}
-          onChange={(e) =>
-            set({ settings: { ...l.settings, transfer: e.currentTarget.checked ? "refer" : "bridge" } })
-          }
+          onChange={(e) => set({ settings: { ...l.settings, transfer: e.currentTarget.checked ? "refer" : "bridge" } })}
           error={error("settings.transfer")}
         />
         <Switch
