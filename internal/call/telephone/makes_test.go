@@ -86,7 +86,8 @@ func TestBaresipFollowsAREFER(t *testing.T) {
 	far := there.answered(t)
 	r.until("the caller's words at the desk", func() bool { return shareOf(there.sound(), theirs[:16000]) >= mostly })
 	rec := r.ended()
-	if got, modes := r.outcomes(rec), r.modes(rec); !slices.Equal(got, []string{desk + " taken"}) || !slices.Equal(modes, []string{"refer"}) {
+	got, modes := r.outcomes(rec), r.modes(rec)
+	if !slices.Equal(got, []string{desk + " taken"}) || !slices.Equal(modes, []string{"refer"}) {
 		t.Errorf("%q, %q", got, modes)
 	}
 	if rec.EndedBy != "agent" {
