@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -118,12 +119,13 @@ func (x *desks) over() {
 	}
 }
 
-func transferSite(t *testing.T, x *desks, engine string) (nodes []*node, address string, db *sql.DB) {
+// transferSite starts a site whose lines have one trunk each.
+func transferSite(t *testing.T, trunks []string, engine string) (nodes []*node, address string, db *sql.DB) {
 	t.Helper()
 	text := callsProvision[:strings.Index(callsProvision, "    senders:")] + "    senders:\n"
 	for i, line := range phases {
 		text += fmt.Sprintf("      - {id: line%d, number: %q, channel: voice, provider: sip, max_concurrent: 4, "+
-			"settings: {trunk: \"sip:%s\", agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11}}\n", i, line, x.engine.Address())
+			"settings: {trunk: \"sip:%s\", agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11}}\n", i, line, trunks[i])
 	}
 	text += "    agents: [{id: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e11, name: Agent, language: en, ask_callers: true, " +
 		"result: [{name: desk, type: boolean, question: \"Do you want the desk?\"}], " +
@@ -202,7 +204,7 @@ func TestTransfersEndWithTheirNode(t *testing.T) {
 		t.Run(c.engine+" "+c.by.String(), func(t *testing.T) {
 			t.Parallel()
 			x := newDesks(t)
-			nodes, address, db := transferSite(t, x, c.engine)
+			nodes, address, db := transferSite(t, slices.Repeat([]string{x.engine.Address().String()}, len(phases)), c.engine)
 			for _, line := range phases {
 				x.asks(address, line)
 			}
@@ -259,5 +261,51 @@ func TestTransfersEndWithTheirNode(t *testing.T) {
 				t.Errorf("the calls: %q, %v", states, rows.Err())
 			}
 		})
+	}
+}
+
+// TestATransferOutlivesTheOtherNode kills the node that does not hold the call.
+func TestATransferOutlivesTheOtherNode(t *testing.T) {
+	need.Sound(t)
+	t.Parallel()
+	x := newDesks(t)
+	nodes, address, db := transferSite(t, slices.Repeat([]string{x.engine.Address().String()}, len(phases)), "postgres")
+	line := phases[2]
+	x.asks(address, line)
+	count := func(query string) (n int) {
+		_ = db.QueryRow("SELECT COUNT(*) FROM " + query).Scan(&n)
+		return n
+	}
+	if !await(t.Context(), hung, func() bool { return count("call_transfer WHERE taken_at > 0") == 1 }) {
+		t.Fatalf("the transfer is not taken: %v", transferRows(db))
+	}
+	caller, far := <-x.calls, <-x.calls
+	nodes[1].kill()
+	if !await(t.Context(), hung, func() bool { return count("node") == 1 }) {
+		t.Fatal("the node does not count as dead")
+	}
+	for len(far.Digits()) > 0 { // pressed to ask for the transfer
+		<-far.Digits()
+	}
+	caller.SendDigits("5")
+	select {
+	case d := <-far.Digits():
+		if d != '5' {
+			t.Errorf("the key %c", d)
+		}
+	case <-time.After(hung):
+		t.Fatal("the sides are not connected any more")
+	}
+	caller.HangUp(t.Context())
+	select {
+	case <-far.Done():
+	case <-time.After(hung):
+		t.Error("the desk is left alone in silence")
+	}
+	if !await(t.Context(), hung, func() bool { return count("call_transfer WHERE under_way") == 0 }) {
+		t.Fatalf("the leg does not end: %v", transferRows(db))
+	}
+	if row := transferRows(db)[line]; !strings.HasPrefix(row, "false completed taken ") || strings.Count(row, "\n") != 1 {
+		t.Errorf("%q", row)
 	}
 }

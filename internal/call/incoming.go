@@ -331,18 +331,20 @@ func (x *Incoming) Dequeue(companyID, conversationID string) {
 	}
 }
 
-// Leg is the second leg of a transferred call. It has a place on the line until End.
+// Leg is the second leg of a transferred call.
 type Leg struct {
 	all *Incoming
 	id  string
 }
 
-// Transfer gives the second leg of a call its place on the line. Errors: ErrFull.
-func (x *Incoming) Transfer(ctx context.Context, line *carillon.Sender, conversationID, number string) (*Leg, error) {
+// Transfer records the second leg of a call, which has a place on the line if it is here. Errors: ErrFull.
+func (x *Incoming) Transfer(
+	ctx context.Context, line *carillon.Sender, conversationID, number string, mode calls.TransferMode,
+) (*Leg, error) {
 	now := time.Now()
 	t := &calls.Transfer{
 		ID: carillon.NewID(now), CompanyID: line.CompanyID, ConversationID: conversationID, SenderUID: line.UID, Number: number,
-		DialedAt: now,
+		Mode: mode, DialedAt: now,
 	}
 	ctx, cancel := context.WithTimeout(ctx, progressWait)
 	defer cancel()

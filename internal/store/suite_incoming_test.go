@@ -272,12 +272,13 @@ func legsBounded(t *testing.T, r *rig) {
 	f := r.fence(t)
 	x := r.Incoming
 	talk := r.opened(t, ours, "caller").Conversation.ID
+	mode := calls.Bridge
 	leg := func(limit int) (string, bool) {
 		t.Helper()
 		r.now = r.now.Add(time.Millisecond)
 		l := &calls.Transfer{
 			ID: carillon.NewID(r.now), CompanyID: ours, ConversationID: talk, SenderUID: r.sender.UID, Number: "34600999888",
-			DialedAt: r.now,
+			Mode: mode, DialedAt: r.now,
 		}
 		full, err := x.Transfer(t.Context(), l, limit)
 		if err != nil {
@@ -304,6 +305,15 @@ func legsBounded(t *testing.T, r *rig) {
 	if _, full := leg(3); !full {
 		t.Error("a fourth call is placed")
 	}
+	mode = calls.Refer
+	referred, full := leg(3)
+	if n, err := r.Calls.UnderWay(t.Context(), r.sender.UID); full || n != 3 || err != nil {
+		t.Errorf("a leg of the telephone company: %d calls count, full: %v, %v", n, full, err)
+	}
+	if err := x.EndTransfer(t.Context(), referred, ended); err != nil {
+		t.Fatal(err)
+	}
+	mode = calls.Bridge
 	_, k := r.called(t)
 	if st := r.dial(t, f, 3, k); !st[0].Full {
 		t.Error("legs do not count for calls that are placed")
@@ -318,10 +328,11 @@ func legsBounded(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	all, err := x.Transfers(t.Context(), ours, talk)
-	if err != nil || len(all) != 3 || all[0].State != carillon.StateBusy || all[0].Cause != "486 Busy Here" ||
+	if err != nil || len(all) != 4 || all[0].State != carillon.StateBusy || all[0].Cause != "486 Busy Here" ||
 		all[0].Outcome != calls.Busy || all[1].State != carillon.StateCompleted || all[1].Outcome != calls.Taken ||
 		!all[1].TakenAt.Equal(all[1].AnsweredAt.Add(time.Second)) || all[2].Outcome != calls.Failed ||
-		all[2].State != carillon.StateFailed || !all[2].EndedAt.Equal(r.now.Add(time.Minute)) {
+		all[2].State != carillon.StateFailed || !all[2].EndedAt.Equal(r.now.Add(time.Minute)) || all[2].Mode != calls.Bridge ||
+		all[3].Mode != calls.Refer || all[3].Outcome != calls.Failed {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if none, err := x.Transfers(t.Context(), theirs, talk); len(none) != 0 || err != nil {
@@ -343,8 +354,8 @@ func legsBounded(t *testing.T, r *rig) {
 	if err := x.EndTransfer(t.Context(), first, ended); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := x.Transfers(t.Context(), ours, talk); err != nil || all[3].Outcome != calls.Interrupted ||
-		all[3].State != carillon.StateFailed {
+	if all, err := x.Transfers(t.Context(), ours, talk); err != nil || all[4].Outcome != calls.Interrupted ||
+		all[4].State != carillon.StateFailed {
 		t.Errorf("a leg of a dead node: %+v, %v", all, err)
 	}
 	if n, err := r.Calls.UnderWay(t.Context(), r.sender.UID); n != 0 || err != nil {

@@ -17,7 +17,7 @@ import (
 
 const rate = 8000
 
-// greeting is a line of testdata/greetings.txt.
+// greeting is a line of a file in testdata.
 type greeting struct {
 	language, kind string
 	beeps          bool
@@ -29,9 +29,15 @@ type piece struct {
 	pause time.Duration // after it
 }
 
-func greetings(t testing.TB) (all []greeting) {
+// Sets of greetings: the phrases were completed with the first one.
+const (
+	known   = "greetings"
+	heldOut = "held_out"
+)
+
+func greetings(t testing.TB, set string) (all []greeting) {
 	t.Helper()
-	f, err := os.Open("testdata/greetings.txt")
+	f, err := os.Open("testdata/" + set + ".txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,30 +234,42 @@ func (s *score) below(taken, recognized, message float64) bool {
 	return share(s.taken, s.people) > taken || share(s.recognized, s.voicemails) < recognized || share(s.complete, s.beeps) < message
 }
 
-func TestPeopleAreToldFromMachines(t *testing.T) {
-	for _, c := range []struct {
-		words                      bool
-		taken, recognized, message float64
-	}{{true, 2, 90, 95}, {false, 2, 85, 95}} {
-		var s score
-		random := rand.New(rand.NewPCG(1, 49))
-		for _, g := range greetings(t) {
-			p := perform(&g, syllables(random), random, 20+60*random.Float64())
-			s.add(p, play(p, c.words))
-		}
-		t.Logf("words: %v: %v", c.words, &s)
-		if s.below(c.taken, c.recognized, c.message) {
-			t.Errorf("words %v: too bad:\n%s", c.words, strings.Join(s.wrong, "\n"))
-		} else {
-			t.Logf("\n%s", strings.Join(s.wrong, "\n"))
-		}
+// required is the least that a set of greetings must reach.
+type required struct {
+	set                        string
+	words                      bool
+	taken, recognized, message float64 // percent
+}
+
+// sets are the requirements of both sets. Those of the held-out one are a little below the figures in bench/turns.md.
+var sets = []required{
+	{known, true, 2, 90, 95}, {known, false, 2, 85, 95}, {heldOut, true, 15, 95, 95}, {heldOut, false, 33, 80, 95},
+}
+
+// meets performs the greetings of a set, and compares the score with the requirements.
+func (q required) meets(t *testing.T, speak voice, random *rand.Rand) {
+	t.Helper()
+	var s score
+	for _, g := range greetings(t, q.set) {
+		p := perform(&g, speak, random, 20+60*random.Float64())
+		s.add(p, play(p, q.words))
+	}
+	t.Logf("%s, words: %v: %v\n%s", q.set, q.words, &s, strings.Join(s.wrong, "\n"))
+	if s.below(q.taken, q.recognized, q.message) {
+		t.Errorf("%s, words: %v: too bad", q.set, q.words)
 	}
 }
 
-// People may let us speak before they do, and listen again between their words.
+func TestPeopleAreToldFromMachines(t *testing.T) {
+	for _, q := range sets {
+		random := rand.New(rand.NewPCG(1, 49))
+		q.meets(t, syllables(random), random)
+	}
+}
+
 func TestPeopleWhoWaitAreNoMachines(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 49))
-	for i, g := range greetings(t) {
+	for i, g := range greetings(t, known) {
 		if g.kind != "person" || i%3 > 0 {
 			continue
 		}

@@ -2,7 +2,6 @@ package callee_test
 
 import (
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"carillon/internal/agent"
@@ -39,20 +38,8 @@ func spoken(t *testing.T, random *rand.Rand) voice {
 func TestSpokenPeopleAreToldFromMachines(t *testing.T) {
 	need.Sound(t)
 	t.Parallel()
-	for _, c := range []struct {
-		words                      bool
-		taken, recognized, message float64
-	}{{true, 2, 90, 95}, {false, 2, 85, 95}} {
-		var s score
+	for _, q := range sets {
 		random := rand.New(rand.NewPCG(7, 49))
-		speak := spoken(t, random)
-		for _, g := range greetings(t) {
-			p := perform(&g, speak, random, 20+60*random.Float64())
-			s.add(p, play(p, c.words))
-		}
-		t.Logf("words: %v: %v\n%s", c.words, &s, strings.Join(s.wrong, "\n"))
-		if s.below(c.taken, c.recognized, c.message) {
-			t.Errorf("words %v: %v", c.words, &s)
-		}
+		q.meets(t, spoken(t, random), random)
 	}
 }

@@ -1,158 +1,19 @@
 package sip
 
 import (
-	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	mathrand "math/rand/v2"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"carillon/internal/base/audio"
 	"carillon/internal/base/audio/audiotest"
 	"carillon/internal/base/need"
+	"carillon/internal/call/sip/siptest"
 )
-
-// baresip is another telephone implementation that answers and speaks.
-type baresip struct {
-	output
-	t    *testing.T
-	dir  string
-	port int
-	keys net.Conn // control connection to press keys
-}
-
-// output is the text that a program prints.
-type output struct {
-	mu    sync.Mutex
-	shown bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.shown.Write(p)
-}
-
-// shows waits until the program prints a text.
-func (o *output) shows(what string) bool {
-	for end := time.Now().Add(hung); ; time.Sleep(5 * time.Millisecond) {
-		o.mu.Lock()
-		found := strings.Contains(o.shown.String(), what)
-		o.mu.Unlock()
-		if found || time.Now().After(end) {
-			return found
-		}
-	}
-}
-
-const baresipConfig = `poll_method epoll
-sip_listen 127.0.0.1:%[1]d
-sip_certificate %[2]s/cert.pem
-audio_player aubridge,nil
-audio_source aufile,%[2]s/say.wav
-audio_alert aubridge,alert
-module_path %[5]s
-module g711.so
-module aufile.so
-module aubridge.so
-module sndfile.so
-module srtp.so
-module cons.so
-module_tmp uuid.so
-module_app account.so
-module_app menu.so
-snd_path %[2]s
-cons_listen 127.0.0.1:%[3]d
-rtp_ports %[4]d-%[6]d
-`
-
-// answering starts a baresip that answers calls and says something.
-func answering(t *testing.T, say []int16, account string) *baresip {
-	t.Helper()
-	path := need.Program(t, "baresip", "baresip")
-	modules, err := filepath.Glob("/usr/lib*/baresip/modules")
-	if more, _ := filepath.Glob("/usr/lib/*/baresip/modules"); err == nil {
-		modules = append(modules, more...)
-	}
-	if len(modules) == 0 {
-		t.Fatal("the modules of baresip are missing")
-	}
-	b := &baresip{t: t, dir: t.TempDir(), port: reserve(t)}
-	console, media := reserve(t), reserve(t)&^1
-	certificate(t, filepath.Join(b.dir, "cert.pem"))
-	for name, text := range map[string]string{
-		"config":   fmt.Sprintf(baresipConfig, b.port, b.dir, console, media, modules[0], media+20),
-		"accounts": fmt.Sprintf("<sip:peer@127.0.0.1:%d>;regint=0;answermode=auto;audio_codecs=PCMU,PCMA%s\n", b.port, account),
-		"contacts": "",
-		"say.wav":  string(audio.WAV(say, 8000)),
-	} {
-		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	c := exec.CommandContext(ctx, path, "-4", "-f", b.dir, "-t", fmt.Sprint(hung.Seconds()))
-	c.Dir, c.Stdout, c.Stderr = b.dir, b, b
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = c.Wait()
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-		if t.Failed() {
-			t.Logf("baresip showed:\n%s", b.shown.String())
-		}
-	})
-	if !b.shows("baresip is ready") {
-		t.Fatal("baresip does not start")
-	}
-	if b.keys, err = net.Dial("udp4", fmt.Sprintf("127.0.0.1:%d", console)); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.keys.Close() })
-	return b
-}
-
-// heard returns the sound that baresip received.
-func (b *baresip) heard() []int16 {
-	b.t.Helper()
-	all, err := filepath.Glob(filepath.Join(b.dir, "dump-*-dec.wav"))
-	if err != nil || len(all) != 1 {
-		b.t.Fatalf("%d recordings, %v", len(all), err)
-	}
-	f, err := os.Open(all[0])
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer f.Close()
-	pcm, rate, err := audio.ReadWAV(f, 1<<20)
-	if err != nil || rate != 8000 {
-		b.t.Fatalf("a recording of rate %d, %v", rate, err)
-	}
-	return pcm
-}
 
 // mostly is the share of a sound that must arrive on a busy machine.
 const mostly = 0.5
@@ -171,39 +32,6 @@ func heardIn(recording, said []int16) float64 {
 		all++
 	}
 	return found / all
-}
-
-func certificate(t *testing.T, path string) *tls.Config {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "127.0.0.1"}, NotAfter: time.Now().Add(24 * time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA:        true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
-		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})...)
-	if path != "" {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	own, err := tls.X509KeyPair(text, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{own}, MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}
 }
 
 // lossy loses one of twenty packets in each direction, and reorders others.
@@ -345,12 +173,12 @@ func TestBaresipTalks(t *testing.T) {
 func (c bareCase) talk(t *testing.T) (heard, said float64) {
 	t.Helper()
 	theirs, ours := tone(4*time.Second, 3), tone(1200*time.Millisecond, 9)
-	b := answering(t, theirs, c.account)
+	b := siptest.NewBaresip(t, "peer", theirs, c.account)
 	o := Options{}
-	trunk := Trunk{Host: fmt.Sprintf("127.0.0.1:%d", b.port), Transport: c.transport, Encrypt: c.encrypt}
+	trunk := Trunk{Host: fmt.Sprintf("127.0.0.1:%d", b.Port), Transport: c.transport, Encrypt: c.encrypt}
 	if c.transport == "tls" {
-		o.TLS, o.TLSFiles = "127.0.0.1:0", certificate(t, "")
-		trunk.Host = fmt.Sprintf("127.0.0.1:%d", b.port+1)
+		o.TLS, o.TLSFiles = "127.0.0.1:0", siptest.Certificate(t, "")
+		trunk.Host = fmt.Sprintf("127.0.0.1:%d", b.Port+1)
 	}
 	network := &badNetwork{}
 	if c.lossy {
@@ -384,7 +212,7 @@ func (c bareCase) talk(t *testing.T) (heard, said float64) {
 	until("the end of our sound", func() bool { return len(sound()) >= len(ours)+1600 })
 	call.SendDigits("42#")
 	for _, key := range "7*" {
-		_, _ = b.keys.Write([]byte(string(key)))
+		b.Press(key)
 		select {
 		case d := <-call.Digits():
 			if d != key {
@@ -395,7 +223,7 @@ func (c bareCase) talk(t *testing.T) (heard, said float64) {
 		}
 	}
 	for _, digit := range []string{"4", "2", "#"} {
-		if !b.shows("received event: '" + digit + "' (end=1)") {
+		if !b.Shows("received event: '" + digit + "' (end=1)") {
 			t.Errorf("the digit %s was not heard", digit)
 		}
 	}
@@ -416,5 +244,5 @@ func (c bareCase) talk(t *testing.T) (heard, said float64) {
 			}
 		}
 	}
-	return heard, heardIn(b.heard(), ours)
+	return heard, heardIn(b.Heard(), ours)
 }

@@ -53,6 +53,8 @@ type Call struct {
 	acked    chan struct{} // of a call to us: closed by its ACK
 	ack      sync.Once
 	talks    []func() // each ends the permission of an address to send
+
+	referring bool // a REFER is under way
 }
 
 func (e *Engine) newCall(d *dialog, s *rtp.Session, own, far *description) *Call {
@@ -129,7 +131,7 @@ func (c *Call) Held() bool {
 func (c *Call) silentFor(now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.held || c.far.direction == receiveOnly {
+	if c.held || c.referring || c.far.direction == receiveOnly {
 		return 0
 	}
 	last := c.Received()
@@ -287,7 +289,7 @@ func asked(r *sip.Request, tx sip.ServerTransaction) {
 	_ = tx.Respond(res)
 }
 
-const allowed = "INVITE, ACK, CANCEL, BYE, UPDATE, INFO, OPTIONS"
+const allowed = "INVITE, ACK, CANCEL, BYE, UPDATE, INFO, OPTIONS, NOTIFY"
 
 // informed handles an INFO: digits of telephones without RFC 4733.
 func (e *Engine) informed(r *sip.Request, tx sip.ServerTransaction) {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/emiago/sipgo/sip"
 	"github.com/icholy/digest"
+
+	"carillon/internal/call/sip/siptest"
 )
 
 // answer returns the Authorization header with a user's answer to one of the challenges.
@@ -199,7 +201,7 @@ func TestACallOverTLSIsTakenAndHungUp(t *testing.T) {
 			t.Parallel()
 			line := Trunk{Host: "127.0.0.1", Transport: "tls", Encrypt: true, Authenticate: true, Username: "acme", Password: "secret"}
 			taken := make(chan *Call, 1)
-			callee := engine(t, Options{TLS: "127.0.0.1:0", TLSFiles: certificate(t, ""), OnCall: func(in *Incoming) {
+			callee := engine(t, Options{TLS: "127.0.0.1:0", TLSFiles: siptest.Certificate(t, ""), OnCall: func(in *Incoming) {
 				var refused *Refused
 				if err := in.Demand(line); errors.As(err, &refused) {
 					in.Refuse(refused.Code, refused.Reason)
@@ -214,7 +216,7 @@ func TestACallOverTLSIsTakenAndHungUp(t *testing.T) {
 				}()
 			}})
 			trunk := Trunk{Host: callee.SecureAddress().String(), Transport: "tls", Encrypt: true, Username: "acme", Password: "secret"}
-			c, err := dial(t, engine(t, Options{TLS: "127.0.0.1:0", TLSFiles: certificate(t, "")}), Dial{Trunk: trunk})
+			c, err := dial(t, engine(t, Options{TLS: "127.0.0.1:0", TLSFiles: siptest.Certificate(t, "")}), Dial{Trunk: trunk})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,6 +18,7 @@ import (
 
 	"carillon/internal/base/share"
 	"carillon/internal/call/rtp/rtptest"
+	"carillon/internal/call/sip/siptest"
 )
 
 // connect opens a connection from an address of this machine.
@@ -74,7 +75,7 @@ func options(t *testing.T, c net.Conn) string {
 
 func TestConnectionsAreOfTrunksAndBounded(t *testing.T) {
 	t.Parallel()
-	files := certificate(t, "")
+	files := siptest.Certificate(t, "")
 	for _, transport := range []string{"tcp", "tls"} {
 		t.Run(transport, func(t *testing.T) {
 			t.Parallel()

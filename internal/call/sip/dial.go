@@ -35,6 +35,8 @@ type Trunk struct {
 	Authenticate bool
 	// Register means that we register the line at the trunk, which sends its calls to where a line is registered.
 	Register bool
+	// Refer means that calls are transferred by REFER, not by a second leg.
+	Refer bool
 	// Claimed means that a member of the company, not the operator, entered the line's number or trunk.
 	Claimed bool
 }

@@ -184,7 +184,7 @@ func (d *dialog) withPassword(r *sip.Request) *sip.Request {
 		contentType = h.Value()
 	}
 	more := d.request(r.Method, r.Body(), contentType)
-	for _, name := range []string{"Reason", "Supported", "Expires", headerExpires, headerMinSE} {
+	for _, name := range []string{"Reason", "Supported", "Expires", headerExpires, headerMinSE, headerReferTo, headerReferredBy} {
 		sip.CopyHeaders(name, r, more)
 	}
 	for _, h := range d.passwords() {

@@ -95,6 +95,8 @@ type Engine struct {
 	mu      sync.Mutex
 	calls   map[string]*Call // by dialog
 	dialing map[string]bool  // Call-IDs of calls that wait for an answer
+
+	referrals map[string]*referral // by dialog
 }
 
 // New listens and starts an engine.
@@ -112,7 +114,7 @@ func New(ctx context.Context, o Options) (*Engine, error) {
 		o.Network = &net.ListenConfig{}
 	}
 	e := &Engine{
-		o: o, calls: map[string]*Call{}, dialing: map[string]bool{},
+		o: o, calls: map[string]*Call{}, dialing: map[string]bool{}, referrals: map[string]*referral{},
 		ports:  ports{network: o.Network, lowest: o.Ports[0], highest: o.Ports[1]},
 		health: health{trunks: map[string]*trunkHealth{}}, patience: unreachableAfter, edge: newEdge(&o), hosts: newHosts(o.Shares),
 	}
@@ -143,7 +145,7 @@ func (e *Engine) open(ctx context.Context) error {
 	}
 	for method, h := range map[sip.RequestMethod]sipgo.RequestHandler{
 		sip.INVITE: e.invited, sip.ACK: e.acknowledged, sip.BYE: e.ended, sip.CANCEL: late, sip.UPDATE: e.change, sip.INFO: e.informed,
-		sip.OPTIONS: asked,
+		sip.OPTIONS: asked, sip.NOTIFY: e.notified,
 	} {
 		e.server.OnRequest(method, e.edge.guarded(h))
 	}

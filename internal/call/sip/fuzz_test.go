@@ -59,6 +59,7 @@ func FuzzRequest(f *testing.F) {
 		"INVITE": "\r\nSession-Expires: 90;refresher=uac\r\nSupported: timer\r\nContent-Type: application/sdp\r\n\r\n" + sound,
 		"UPDATE": "\r\nx: 1800\r\n\r\n", "BYE": "\r\nReason: SIP;text=\"x\"\r\n\r\n", "ACK": "\r\n\r\n", "OPTIONS": "\r\n\r\n",
 		"CANCEL": "\r\n\r\n",
+		"NOTIFY": "\r\nEvent: refer;id=1\r\nSubscription-State: active\r\nContent-Type: message/sipfrag\r\n\r\nSIP/2.0 200 OK\r\n",
 		"INFO":   "\r\nContent-Type: application/dtmf-relay\r\n\r\nSignal=5\r\nDuration=160\r\n",
 	} {
 		f.Add([]byte(method + head + method + rest))
@@ -76,7 +77,7 @@ func FuzzRequest(f *testing.F) {
 		r.SetTransport("UDP")
 		e := &Engine{
 			o: Options{Log: slog.New(slog.DiscardHandler), Second: 1 << 40}, address: netip.MustParseAddrPort("127.0.0.1:5060"),
-			calls: map[string]*Call{},
+			calls: map[string]*Call{}, referrals: map[string]*referral{},
 		}
 		e.edge = newEdge(&e.o)
 		e.o.OnCall = func(in *Incoming) {
@@ -99,11 +100,12 @@ func FuzzRequest(f *testing.F) {
 			propose(netip.MustParseAddr("127.0.0.1"), 4000, false), far)
 		c.timer.call = c
 		defer c.over(Cause{By: System})
+		defer e.refers(&referral{call: c, seq: 1, begun: make(chan struct{}, 1), result: make(chan report, 1)})()
 		tx := deaf{done: make(chan struct{})}
 		close(tx.done)
 		handlers := map[sip.RequestMethod]func(*sip.Request, sip.ServerTransaction){
 			sip.INVITE: e.invited, sip.ACK: e.acknowledged, sip.BYE: e.ended, sip.CANCEL: late, sip.UPDATE: e.change, sip.INFO: e.informed,
-			sip.OPTIONS: asked,
+			sip.OPTIONS: asked, sip.NOTIFY: e.notified,
 		}
 		if h := handlers[r.Method]; h != nil {
 			h(r, tx)

@@ -1,9 +1,9 @@
 package sip
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -14,136 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"carillon/internal/base/audio"
 	"carillon/internal/base/need"
+	"carillon/internal/call/sip/siptest"
 )
-
-// linphone is a telephone of another make, controlled by its commands.
-type linphone struct {
-	output
-	t        *testing.T
-	dir      string
-	port     int
-	commands io.Writer
-}
-
-const linphoneConfig = `[sip]
-sip_port=%[1]d
-sip_tcp_port=%[1]d
-contact="Lin" <sip:lin@127.0.0.1>
-use_info=%[4]d
-use_rfc2833=%[5]d
-media_encryption=%[3]s
-media_encryption_mandatory=%[6]d
-guess_hostname=0
-use_ipv6=0
-verify_server_certs=0
-verify_server_cn=0
-register_only_when_network_is_up=0
-[rtp]
-audio_rtp_port=%[2]d
-[sound]
-echocancellation=0
-[audio_codec_0]
-mime=PCMU
-rate=8000
-channels=1
-enabled=%[8]d
-[audio_codec_1]
-mime=PCMA
-rate=8000
-channels=1
-enabled=%[8]d
-[audio_codec_2]
-mime=opus
-rate=48000
-channels=2
-enabled=%[7]d
-`
-
-// linphoneOptions are the ways in which a test's telephone differs.
-type linphoneOptions struct {
-	encryption string // none or srtp
-	info       bool   // sends digits by INFO, not in the sound
-	opus       bool   // has Opus, and no G.711
-}
-
-// lin starts a linphone that answers calls and says something.
-func lin(t *testing.T, say []int16, o linphoneOptions) *linphone {
-	t.Helper()
-	path := need.Program(t, "linphone-daemon", "linphone-cli")
-	l := &linphone{t: t, dir: t.TempDir(), port: reserve(t)}
-	number := map[bool]int{true: 1}
-	config := fmt.Sprintf(linphoneConfig, l.port, reserve(t), o.encryption, number[o.info], number[!o.info],
-		number[o.encryption == "srtp"], number[o.opus], number[!o.opus])
-	for name, text := range map[string]string{"rc": config, "say.wav": string(audio.WAV(say, 8000))} {
-		if err := os.WriteFile(filepath.Join(l.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, folder := range []string{".local/share/linphone", ".config/linphone"} {
-		if err := os.MkdirAll(filepath.Join(l.dir, folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	c := exec.CommandContext(ctx, path,
-		"--config", filepath.Join(l.dir, "rc"), "--auto-answer", "--disable-stats-events", "--log", "/dev/null")
-	c.Dir, c.Env, c.Stdout, c.Stderr = l.dir, []string{"HOME=" + l.dir, "PATH=" + os.Getenv("PATH")}, l, l
-	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.commands = in
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = c.Wait()
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-		if t.Failed() {
-			t.Logf("linphone showed:\n%s", l.shown.String())
-		}
-	})
-	l.does("version") // its ports are open then
-	return l
-}
-
-// does sends a command, and returns its result.
-func (l *linphone) does(command string) string {
-	l.t.Helper()
-	l.mu.Lock()
-	before := l.shown.Len()
-	l.mu.Unlock()
-	_, _ = io.WriteString(l.commands, command+"\n")
-	for end := time.Now().Add(hung); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		l.mu.Lock()
-		_, result, done := strings.Cut(l.shown.String()[before:], "Status: ")
-		l.mu.Unlock()
-		if result, _, done = strings.Cut(result, "daemon-linphone>"); done {
-			if !strings.HasPrefix(result, "Ok") {
-				l.t.Fatalf("%s: %s", command, result)
-			}
-			return result
-		}
-	}
-	l.t.Fatalf("%s: no result", command)
-	return ""
-}
-
-// speaks has it say its words once the sound of its first call goes.
-func (l *linphone) speaks() {
-	l.t.Helper()
-	if !l.shows("LinphoneCallStreamsRunning") {
-		l.t.Fatal("its sound does not begin")
-	}
-	l.does("incall-player-start " + filepath.Join(l.dir, "say.wav"))
-}
 
 // recording is the sound that a call received.
 type recording struct {
@@ -205,33 +78,33 @@ func TestLinphoneTalks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, transport string
-		o               linphoneOptions
+		o               siptest.LinphoneOptions
 	}{
-		{"udp", "udp", linphoneOptions{encryption: "none"}},
-		{"tcp, digits by INFO", "tcp", linphoneOptions{encryption: "none", info: true}},
-		{"Opus alone", "udp", linphoneOptions{encryption: "none", opus: true}},
+		{"udp", "udp", siptest.LinphoneOptions{}},
+		{"tcp, digits by INFO", "tcp", siptest.LinphoneOptions{Info: true}},
+		{"Opus alone", "udp", siptest.LinphoneOptions{Opus: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			theirs, ours := sweep(4*time.Second), tone(1200*time.Millisecond, 9)
-			l := lin(t, theirs, c.o)
-			trunk := Trunk{Host: fmt.Sprintf("127.0.0.1:%d", l.port), Transport: c.transport}
+			l := siptest.NewLinphone(t, theirs, c.o)
+			trunk := Trunk{Host: fmt.Sprintf("127.0.0.1:%d", l.Port), Transport: c.transport}
 			e := engine(t, Options{})
 			var got recording
 			call, err := e.Dial(t.Context(), Dial{Trunk: trunk, To: "lin", From: "15555550101", OnFrame: got.frame})
 			if err != nil {
 				t.Fatal(err)
 			}
-			l.speaks()
+			l.Speaks()
 			_ = call.Write(ours)
 			becomes(t, "its sound", func() bool { return heardIn(got.all(), theirs[:8000]) >= mostly })
-			l.does("call-pause 1")
-			becomes(t, "the hold", func() bool { return call.Held() && l.shows("LinphoneCallPaused\n") })
-			l.does("call-resume 1")
-			becomes(t, "the end of the hold", func() bool { return !call.Held() && l.shows("LinphoneCallResuming") })
-			l.does("dtmf 7")
+			l.Does("call-pause 1")
+			becomes(t, "the hold", func() bool { return call.Held() && l.Shows("LinphoneCallPaused\n") })
+			l.Does("call-resume 1")
+			becomes(t, "the end of the hold", func() bool { return !call.Held() && l.Shows("LinphoneCallResuming") })
+			l.Does("dtmf 7")
 			digits(t, call, "7")
-			l.does("terminate")
+			l.Does("terminate")
 			if cause := ended(t, call); cause.By != Them {
 				t.Errorf("%+v", cause)
 			}
@@ -260,18 +133,18 @@ func TestLinphoneCallsOverTLSWithEncryptedSound(t *testing.T) {
 	need.Sound(t)
 	t.Parallel()
 	theirs := tone(4*time.Second, 3)
-	l := lin(t, theirs, linphoneOptions{encryption: "srtp"})
-	e, calls, got := answers(t, Options{TLS: "127.0.0.1:0", TLSFiles: certificate(t, "")})
-	l.does(fmt.Sprintf("call sip:15555550100@%s;transport=tls", e.SecureAddress()))
+	l := siptest.NewLinphone(t, theirs, siptest.LinphoneOptions{Encrypted: true})
+	e, calls, got := answers(t, Options{TLS: "127.0.0.1:0", TLSFiles: siptest.Certificate(t, "")})
+	l.Does(fmt.Sprintf("call sip:15555550100@%s;transport=tls", e.SecureAddress()))
 	call := await(t, calls)
 	if !call.Encrypted() {
 		t.Error("not encrypted")
 	}
-	l.speaks()
+	l.Speaks()
 	becomes(t, "its sound", func() bool { return heardIn(got.all(), theirs[:8000]) >= mostly })
-	l.does("dtmf 9")
+	l.Does("dtmf 9")
 	digits(t, call, "9")
-	l.does("terminate")
+	l.Does("terminate")
 	if cause := ended(t, call); cause.By != Them {
 		t.Errorf("%+v", cause)
 	}
@@ -332,13 +205,13 @@ func kamailio(t *testing.T) (address string) {
 	path := need.Program(t, "kamailio", "kamailio")
 	modules, _ := filepath.Glob("/usr/lib/*/kamailio/modules")
 	need.That(t, len(modules) > 0, "the modules of kamailio are missing: install Debian's package kamailio")
-	dir, port := t.TempDir(), reserve(t)
+	dir, port := t.TempDir(), siptest.Reserve(t)
 	config := filepath.Join(dir, "kamailio.cfg")
 	text := fmt.Sprintf(kamailioConfig, port, modules[0], exchangePassword)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out := &output{}
+	out := &bytes.Buffer{}
 	ctx, cancel := context.WithCancel(context.Background())
 	c := exec.CommandContext(ctx, path, "-f", config, "-DD", "-E", "-m", "32", "-M", "4", "-Y", dir, "-w", dir)
 	c.Dir, c.Stdout, c.Stderr = dir, out, out
@@ -350,10 +223,10 @@ func kamailio(t *testing.T) (address string) {
 		cancel()
 		_ = c.Wait()
 		if t.Failed() {
-			t.Logf("kamailio showed:\n%s", out.shown.String())
+			t.Logf("kamailio showed:\n%s", out.String())
 		}
 	})
-	listens(t, "tcp", port)
+	siptest.Listens(t, "tcp", port)
 	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
@@ -376,25 +249,25 @@ func TestALineOfAnExchangeIsRegisteredCalledAndCalls(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 			theirs := tone(4*time.Second, 3)
-			l := lin(t, theirs, linphoneOptions{encryption: "none"})
+			l := siptest.NewLinphone(t, theirs, siptest.LinphoneOptions{})
 			route := fmt.Sprintf("sip:%s;transport=%s", address, transport)
-			l.does(fmt.Sprintf("register sip:ana@127.0.0.1 %s %s ana exchange.test", route, exchangePassword))
-			becomes(t, "its registration", func() bool { return strings.Contains(l.does("register-status ALL"), "LinphoneRegistrationOk") })
+			l.Does(fmt.Sprintf("register sip:ana@127.0.0.1 %s %s ana exchange.test", route, exchangePassword))
+			becomes(t, "its registration", func() bool { return strings.Contains(l.Does("register-status ALL"), "LinphoneRegistrationOk") })
 
-			l.does("call sip:15555550100@" + strings.TrimPrefix(route, "sip:"))
+			l.Does("call sip:15555550100@" + strings.TrimPrefix(route, "sip:"))
 			call := await(t, calls)
-			l.speaks()
+			l.Speaks()
 			becomes(t, "its sound", func() bool { return heardIn(got.all(), theirs[:8000]) >= mostly })
 			call.HangUp(t.Context())
-			becomes(t, "the end of the call", func() bool { return l.shows("LinphoneCallReleased") })
+			becomes(t, "the end of the call", func() bool { return l.Shows("LinphoneCallReleased") })
 
 			placed, err := e.Dial(t.Context(), Dial{Trunk: line.Trunk, To: "ana", From: "15555550100"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			l.does("dtmf 5")
+			l.Does("dtmf 5")
 			digits(t, placed, "5")
-			l.does("terminate")
+			l.Does("terminate")
 			if cause := ended(t, placed); cause.By != Them {
 				t.Errorf("%+v", cause)
 			}

@@ -24,6 +24,8 @@ type settings struct {
 
 	Authenticate flag `json:"authenticate"`
 	Register     flag `json:"register"`
+
+	Transfer string `json:"transfer"` // bridge (the default) or refer
 }
 
 // flag is a boolean, which set-ups write as text.
@@ -47,7 +49,8 @@ var (
 // ShownSettings returns the names of the settings that are not secret.
 func ShownSettings() []string {
 	return []string{
-		"trunk", "domain", "username", "realm", "caller_id", "encrypt", "authenticate", "register", "agent", "public", "claimed",
+		"trunk", "domain", "username", "realm", "caller_id", "encrypt", "authenticate", "register", "agent", "transfer",
+		"public", "claimed",
 	}
 }
 
@@ -86,10 +89,13 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 		return Trunk{}, carillon.Missing("settings.password")
 	case s.Agent != "" && !carillon.ValidUUID(s.Agent):
 		return Trunk{}, carillon.Invalid("settings.agent", "Must be the id of an agent")
+	case s.Transfer != "" && s.Transfer != "bridge" && s.Transfer != "refer":
+		return Trunk{}, carillon.Invalid("settings.transfer", "Must be one of bridge, refer")
 	}
 	t := Trunk{
 		Domain: s.Domain, Username: s.Username, Password: s.Password, Realm: s.Realm, CallerID: s.CallerID, Encrypt: bool(s.Encrypt),
 		Authenticate: bool(s.Authenticate), Register: bool(s.Register), Agent: s.Agent, Public: bool(s.Public),
+		Refer:   s.Transfer == "refer",
 		Claimed: bool(s.Claimed) || bool(s.Public),
 	}
 	return t, t.parse(s.Trunk)
@@ -104,7 +110,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "realm": &s.Realm,
 		"caller_id": &s.CallerID,
 		"encrypt":   &s.Encrypt, "agent": &s.Agent, "public": &s.Public, "claimed": &s.Claimed, "authenticate": &s.Authenticate,
-		"register": &s.Register,
+		"register": &s.Register, "transfer": &s.Transfer,
 	}
 	for name, value := range given {
 		field, known := to[name]

@@ -31,8 +31,10 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:a","username":"u","password":"p","register":true}`: {
 			Host: "a", Transport: "udp", Username: "u", Password: "p", Register: true,
 		},
-		`{"trunk":"sip:a","public":"true"}`: {Host: "a", Transport: "udp", Public: true, Claimed: true},
-		`{"trunk":"sip:a","claimed":true}`:  {Host: "a", Transport: "udp", Claimed: true},
+		`{"trunk":"sip:a","transfer":"bridge"}`: {Host: "a", Transport: "udp"},
+		`{"trunk":"sip:a","transfer":"refer"}`:  {Host: "a", Transport: "udp", Refer: true},
+		`{"trunk":"sip:a","public":"true"}`:     {Host: "a", Transport: "udp", Public: true, Claimed: true},
+		`{"trunk":"sip:a","claimed":true}`:      {Host: "a", Transport: "udp", Claimed: true},
 	} {
 		if got, err := TrunkOf([]byte(raw)); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", raw, got, err)
@@ -51,7 +53,8 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:a","username":"u","password":"p","register":"soon"}`: "settings.register",
 		`{"trunk":"sip:a","caller_id":"+1 555"}`:                            "settings.caller_id",
 		`{"trunk":"sip:a","username":"a\r\nb"}`:                             "settings.username", `{"trunk":7}`: "settings.trunk",
-		`{"trunk":"sip:a","realm":"a\nb"}`: "settings.realm", `{"trunk":"sip:a","agent":"Robin"}`: "settings.agent",
+		`{"trunk":"sip:a","transfer":"blind"}`: "settings.transfer",
+		`{"trunk":"sip:a","realm":"a\nb"}`:     "settings.realm", `{"trunk":"sip:a","agent":"Robin"}`: "settings.agent",
 	} {
 		_, err := TrunkOf([]byte(raw))
 		var e *carillon.Error

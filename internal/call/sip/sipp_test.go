@@ -1,75 +1,17 @@
 package sip
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	mathrand "math/rand/v2"
-	"net"
 	"net/netip"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"carillon/internal/base/need"
 	"carillon/internal/call/rtp/rtptest"
+	"carillon/internal/call/sip/siptest"
 )
-
-// reserve finds four consecutive free ports for UDP and TCP, and returns the first: sipp uses the third for video.
-// Each port is returned only once, and ports in the system's ephemeral range are avoided.
-func reserve(t *testing.T) int {
-	t.Helper()
-	free := func(port int) bool {
-		address := fmt.Sprintf("127.0.0.1:%d", port)
-		u, err := net.ListenPacket("udp4", address)
-		if err != nil {
-			return false
-		}
-		defer u.Close()
-		l, err := net.Listen("tcp4", address)
-		if err != nil {
-			return false
-		}
-		return l.Close() == nil
-	}
-	for range 500 {
-		port := 20000 + 4*mathrand.IntN(3000)
-		if free(port) && free(port+1) && free(port+2) && free(port+3) {
-			if _, again := reserved.LoadOrStore(port, true); !again {
-				return port
-			}
-		}
-	}
-	t.Fatal("no ports are free")
-	return 0
-}
-
-var reserved sync.Map // of all tests, which run in parallel
-
-// listens waits until a program listens on a port. Opening the port would conflict with the program, and a connection
-// would count as a call.
-func listens(t *testing.T, network string, port int) {
-	t.Helper()
-	for end := time.Now().Add(hung); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		sockets, err := os.ReadFile("/proc/net/" + network)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(sockets)) {
-			const listen = "0A" // a listening socket, not a connection
-			f := strings.Fields(line)
-			if len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", port)) && (network == "udp" || f[3] == listen) {
-				return
-			}
-		}
-	}
-	t.Fatalf("nobody listens on port %d", port)
-}
 
 // peer is another telephone implementation that plays a scenario and fails if it meets something else: sipp, or an
 // actor in an in-memory network.
@@ -103,9 +45,9 @@ func callee(t *testing.T, n Network, args []string, steps ...string) peer {
 	}
 	s := runSipp(t, args, steps)
 	if slices.Contains(args, "t1") {
-		listens(t, "tcp", s.port)
+		siptest.Listens(t, "tcp", s.Port)
 	} else {
-		listens(t, "udp", s.port)
+		siptest.Listens(t, "udp", s.Port)
 	}
 	return s
 }
@@ -120,14 +62,7 @@ func caller(t *testing.T, n Network, e *Engine, steps ...string) peer {
 }
 
 // sipp is a run of sipp.
-type sipp struct {
-	t      *testing.T
-	port   int
-	cancel context.CancelFunc
-	ended  chan error
-	out    bytes.Buffer
-	trace  string
-}
+type sipp struct{ *siptest.Sipp }
 
 // scenarioOf joins the steps of a scenario.
 func scenarioOf(steps []string) string {
@@ -135,60 +70,14 @@ func scenarioOf(steps []string) string {
 		strings.Join(steps, "\n") + `</scenario>`
 }
 
-func runSipp(t *testing.T, args, steps []string) *sipp {
+func runSipp(t *testing.T, args, steps []string) sipp {
 	t.Helper()
-	path := need.Program(t, "sipp", "sip-tester")
-	dir := t.TempDir()
-	scenario := filepath.Join(dir, "scenario.xml")
-	if err := os.WriteFile(scenario, []byte(scenarioOf(steps)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := &sipp{t: t, port: reserve(t), ended: make(chan error, 1), trace: filepath.Join(dir, "trace")}
-	ctx, cancel := context.WithCancel(context.Background())
-	s.cancel = cancel
-	all := []string{
-		"-sf", scenario, "-i", "127.0.0.1", "-p", fmt.Sprint(s.port), "-mp", fmt.Sprint(reserve(t)), "-nostdin",
-		"-timeout", fmt.Sprint(hung.Seconds()), "-timeout_error", "-trace_msg", "-message_file", s.trace, "-m", "1",
-	}
-	c := exec.CommandContext(ctx, path, append(all, args...)...)
-	c.Dir, c.Stdout, c.Stderr = dir, &s.out, &s.out
-	c.Env = append(os.Environ(), "TERM=dumb")
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() { s.ended <- c.Wait() }()
-	t.Cleanup(func() {
-		cancel()
-		if t.Failed() {
-			b, _ := os.ReadFile(s.trace)
-			t.Logf("sipp exchanged:\n%s\n%s", b, s.out.String())
-		}
-	})
-	return s
+	return sipp{siptest.NewSipp(t, scenarioOf(steps), args...)}
 }
 
-func (s *sipp) trunk() Trunk {
-	return Trunk{Host: fmt.Sprintf("127.0.0.1:%d", s.port), Transport: "udp"}
-}
-
-func (s *sipp) done() {
-	s.t.Helper()
-	select {
-	case err := <-s.ended:
-		if err != nil {
-			out := s.out.String()
-			s.t.Errorf("sipp met something else: %v\n%s", err, out[max(0, len(out)-1500):])
-		}
-	case <-time.After(hung):
-		s.t.Error("sipp does not end")
-		s.cancel()
-	}
-}
-
-func (s *sipp) exchanged() string {
-	b, _ := os.ReadFile(s.trace)
-	return string(b)
-}
+func (s sipp) trunk() Trunk      { return Trunk{Host: s.Address(), Transport: "udp"} }
+func (s sipp) done()             { s.Done() }
+func (s sipp) exchanged() string { return s.Exchanged() }
 
 // Steps of scenarios.
 

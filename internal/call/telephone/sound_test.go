@@ -1,18 +1,15 @@
 package telephone_test
 
 import (
-	"bytes"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 
 	"carillon"
 	"carillon/internal/base/need"
 	"carillon/internal/call/sip"
+	"carillon/internal/call/sip/siptest"
 )
 
 // Calls over the system's sockets, in real time. Their behavior is tested in fake time.
@@ -105,26 +102,13 @@ func TestATransferIsHeardOverSockets(t *testing.T) {
 func TestATransferIsTakenOnAnotherTelephone(t *testing.T) {
 	need.Sound(t)
 	t.Parallel()
-	path := need.Program(t, "sipp", "sip-tester")
+	scenario, err := os.ReadFile("testdata/desk.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sipp := siptest.NewSipp(t, string(scenario), "-rtp_echo")
 	r := transfersIn(t, &net.ListenConfig{})
-	reserved, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := reserved.LocalAddr().(*net.UDPAddr).Port
-	_ = reserved.Close()
-	scenario, err := filepath.Abs("testdata/desk.xml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	sipp := exec.CommandContext(t.Context(), path, "-sf", scenario, "-i", "127.0.0.1", "-p", strconv.Itoa(port), "-nostdin", "-m", "1",
-		"-rtp_echo", "-timeout", "120", "-timeout_error")
-	sipp.Dir, sipp.Stdout, sipp.Stderr, sipp.Env = t.TempDir(), &out, &out, append(os.Environ(), "TERM=dumb")
-	if err := sipp.Start(); err != nil {
-		t.Fatal(err)
-	}
-	r.trunk = &sip.Trunk{Host: "127.0.0.1:" + strconv.Itoa(port), Transport: "udp"}
+	r.trunk = &sip.Trunk{Host: sipp.Address(), Transport: "udp"}
 	c, heard, err := r.ring(r.caller(), lineNumber, "34600110077")
 	if err != nil {
 		t.Fatal(err)
@@ -136,9 +120,7 @@ func TestATransferIsTakenOnAnotherTelephone(t *testing.T) {
 	_ = c.Write(mine)
 	r.until("its echo", func() bool { return len(heard()) >= before+len(mine)+8000 })
 	c.HangUp(t.Context())
-	if err := sipp.Wait(); err != nil {
-		t.Errorf("%v: %s", err, out.String())
-	}
+	sipp.Done()
 	if share := shareOf(heard()[before:], mine); share < mostly {
 		t.Errorf("%.2f of the echo arrives", share)
 	}

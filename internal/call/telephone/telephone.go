@@ -119,6 +119,7 @@ type placed struct {
 	person    string // name of the other side, if known
 	wish      wish   // for a transfer
 	transfers int    // so far
+	referred  bool   // the telephone company has taken the call over
 }
 
 // incoming reports whether the other side called.
@@ -282,6 +283,8 @@ func (p *placed) converse(ctx context.Context, c *sip.Call, conversationID strin
 		switch {
 		case ctx.Err() != nil:
 			e.EndedBy = "system"
+		case p.referred:
+			e.EndedBy, e.Cause = "agent", c.Cause().Text
 		case why == notBegun:
 			e.State, e.Reason, e.EndedBy, e.Detail = carillon.StateFailed, carillon.ReasonInterrupted, "system", "the talk: "+err.Error()
 			return e

@@ -31,6 +31,8 @@ const (
 //	  │           └ busy, unanswered: the next number; after the last one ─▶ agent
 //	  └ key # ─▶ agent
 //
+// A line that refers has the telephone company call the numbers first (referrer).
+//
 // It returns the agent's next words, or "" if the call is over.
 func (p *placed) transfer(ctx context.Context, c *sip.Call, conversationID string) (resume string) {
 	w := wordsOf(p.agent.Language)
@@ -43,9 +45,12 @@ func (p *placed) transfer(ctx context.Context, c *sip.Call, conversationID strin
 	var far *sip.Call
 	var leg *call.Leg
 	if free {
-		far, leg = p.consultAll(x, conversationID)
+		far, leg = p.consultAll(ctx, x, conversationID)
 	}
 	switch left := x.end(); {
+	case p.referred:
+		c.HangUp(context.WithoutCancel(ctx))
+		return ""
 	case left == calls.CallerLeft || ctx.Err() != nil:
 		p.release(ctx, far, leg, cmp.Or(left, calls.Canceled))
 		return ""
@@ -103,13 +108,25 @@ func (p *placed) leadsBack(ctx context.Context, number string) bool {
 }
 
 // consultAll calls the numbers in turn, and returns the second leg of the person who takes the call; nil if nobody does.
-func (p *placed) consultAll(x *waiting, conversationID string) (*sip.Call, *call.Leg) {
+// p.referred is set instead if the telephone company has taken the call over.
+func (p *placed) consultAll(ctx context.Context, x *waiting, conversationID string) (*sip.Call, *call.Leg) {
 	text := p.whispered()
-	for _, number := range p.dialable(x.ctx) {
+	numbers := p.dialable(x.ctx)
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	refer := p.referrer(x.line, numbers[0])
+	for _, number := range numbers {
 		if x.ctx.Err() != nil {
 			break
 		}
-		leg, err := p.o.Incoming.Transfer(x.ctx, p.line, conversationID, number)
+		if refer.reached(ctx, x, conversationID, number) {
+			if p.referred = refer.done; p.referred {
+				return nil, nil
+			}
+			continue
+		}
+		leg, err := p.o.Incoming.Transfer(x.ctx, p.line, conversationID, number, calls.Bridge)
 		if err != nil {
 			p.o.Log.WarnContext(x.ctx, "transfer a call", "company", p.line.CompanyID, "call", p.call.ID, "error", err)
 			if errors.Is(err, call.ErrFull) {

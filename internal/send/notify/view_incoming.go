@@ -19,6 +19,8 @@ type heard struct {
 // TransferView is one transfer of a call to a number.
 type TransferView struct {
 	Number string `json:"number"`
+	// Mode is bridge, by a second leg here, or refer, by the telephone company.
+	Mode calls.TransferMode `json:"mode" enum:"bridge,refer"`
 	// State is dialing, in_progress, completed, busy, no_answer, rejected, canceled or failed.
 	State      carillon.State        `json:"state" enum:"calls"`
 	Outcome    calls.TransferOutcome `json:"outcome,omitempty" enum:"transfers"`
@@ -38,7 +40,8 @@ func transfersOf(ctx context.Context, table *calls.Incoming, companyID, conversa
 	for i := range found {
 		t := &found[i]
 		all = append(all, TransferView{
-			t.Number, t.State, t.Outcome, t.Cause, instant(t.DialedAt), instant(t.AnsweredAt), instant(t.TakenAt), instant(t.EndedAt),
+			t.Number, t.Mode, t.State, t.Outcome, t.Cause,
+			instant(t.DialedAt), instant(t.AnsweredAt), instant(t.TakenAt), instant(t.EndedAt),
 		})
 	}
 	return all, err

@@ -105,11 +105,11 @@ func isFull(ctx context.Context, tx *db.Tx, senderUID int64, limit int) (bool, e
 	return n >= limit, err
 }
 
-// underWay counts a line's calls on all nodes: outgoing, incoming, and second legs of transfers.
+// underWay counts a line's calls on all nodes: outgoing, incoming, and second legs of transfers here.
 func underWay(ctx context.Context, q db.Querier, senderUID int64) (n int, err error) {
 	err = q.Row(ctx, []any{&n}, `SELECT (SELECT COUNT(*) FROM call WHERE q = 2 AND shard = $1 AND sender = $2)
 		+ (SELECT COUNT(*) FROM incoming_call WHERE under_way AND sender = $2)
-		+ (SELECT COUNT(*) FROM call_transfer WHERE under_way AND sender = $2)`, senderUID%carillon.Shards, senderUID)
+		+ (SELECT COUNT(*) FROM call_transfer WHERE under_way AND mode = 'bridge' AND sender = $2)`, senderUID%carillon.Shards, senderUID)
 	return n, err
 }
 

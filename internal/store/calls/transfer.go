@@ -8,6 +8,15 @@ import (
 	"carillon/internal/store/db"
 )
 
+// TransferMode is the way in which a call is transferred.
+type TransferMode string
+
+// Modes of transfers.
+const (
+	Bridge TransferMode = "bridge" // a second leg, connected with the call here
+	Refer  TransferMode = "refer"  // the telephone company calls the number, at our REFER
+)
+
 // Transfer is the second leg of a call, to the number it is transferred to.
 type Transfer struct {
 	ID             string
@@ -15,6 +24,7 @@ type Transfer struct {
 	ConversationID string // id of the call
 	SenderUID      int64
 	Number         string
+	Mode           TransferMode
 	State          carillon.State  // dialing, in_progress, completed, busy, no_answer, rejected, canceled or failed
 	Outcome        TransferOutcome // empty until somebody takes the call or the leg ends
 	Cause          string          // reason reported by the network
@@ -48,14 +58,19 @@ type TransferEnd struct {
 	At      time.Time
 }
 
-// Transfer stores a second leg that is being dialed, unless the line has reached its limit; limit 0 means none.
+// Transfer stores a second leg that is being dialed, unless the line has reached its limit; limit 0 means none. A leg of
+// the telephone company takes no place on the line.
 func (s *Incoming) Transfer(ctx context.Context, t *Transfer, limit int) (full bool, err error) {
 	full, err = db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
+		if t.Mode == Refer {
+			limit = 0
+		}
 		if full, err := isFull(ctx, tx, t.SenderUID, limit); full || err != nil {
 			return full, err
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO call_transfer (id, company_id, conversation_id, sender, number, state, dialed_at)
-			VALUES ($1, $2, $3, $4, $5, 'dialing', $6)`, t.ID, t.CompanyID, t.ConversationID, t.SenderUID, t.Number, db.Millis(t.DialedAt))
+		_, err := tx.Exec(ctx, `INSERT INTO call_transfer (id, company_id, conversation_id, sender, number, mode, state, dialed_at)
+			VALUES ($1, $2, $3, $4, $5, $6, 'dialing', $7)`, t.ID, t.CompanyID, t.ConversationID, t.SenderUID, t.Number, string(t.Mode),
+			db.Millis(t.DialedAt))
 		return false, err
 	})
 	return full, db.Wrap(err, "transfer a call")
@@ -104,9 +119,9 @@ func endTransfers(ctx context.Context, tx *db.Tx, conversationID string, reason 
 func (s *Incoming) Transfers(ctx context.Context, companyID, conversationID string) ([]Transfer, error) {
 	return db.Collect(ctx, s.d, "transfers", func(scan db.Scan) (t Transfer, err error) {
 		var dialed, answered, taken, ended int64
-		err = scan(&t.ID, &t.Number, &t.State, &t.Outcome, &t.Cause, &dialed, &answered, &taken, &ended)
+		err = scan(&t.ID, &t.Number, &t.Mode, &t.State, &t.Outcome, &t.Cause, &dialed, &answered, &taken, &ended)
 		t.DialedAt, t.AnsweredAt, t.TakenAt, t.EndedAt = db.Instant(dialed), db.Instant(answered), db.Instant(taken), db.Instant(ended)
 		return t, err
-	}, `SELECT id, number, state, outcome, cause, dialed_at, answered_at, taken_at, ended_at FROM call_transfer
+	}, `SELECT id, number, mode, state, outcome, cause, dialed_at, answered_at, taken_at, ended_at FROM call_transfer
 		WHERE conversation_id = $1 AND company_id = $2 ORDER BY id`, conversationID, companyID)
 }

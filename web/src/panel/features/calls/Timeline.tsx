@@ -136,11 +136,17 @@ function taken(c: Call, t: CallTexts, p: PageTexts): Step[] {
 export function transferSteps(x: Transfer, p: PageTexts): Step[] {
   const number = phone(x.number);
   const now = x.ended_at ? undefined : "accent";
+  const referred = x.mode === "refer";
   const steps: Step[] = [
-    { at: x.dialed_at, text: fill(p.transferring, { number }), tone: x.answered_at ? undefined : now },
+    {
+      at: x.dialed_at,
+      text: fill(referred ? p.referring : p.transferring, { number }),
+      tone: x.answered_at ? undefined : now,
+    },
   ];
   if (x.answered_at)
     steps.push({ at: x.answered_at, text: fill(p.consulting, { number }), tone: x.taken_at ? undefined : now });
+  if (x.taken_at && referred) return [...steps, { at: x.taken_at, text: fill(p.referred, { number }), tone: "ok" }];
   if (x.taken_at) steps.push({ at: x.taken_at, text: fill(p.transferred, { number }), tone: now });
   if (!x.ended_at) return steps;
   const why = x.outcome && x.outcome !== "taken" ? p[`leg_${x.outcome}`] : "";

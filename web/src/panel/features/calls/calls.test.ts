@@ -82,6 +82,7 @@ describe("the timeline of a call that was put through", () => {
     );
   const missed = {
     number: "34600111333",
+    mode: "bridge" as const,
     state: "no_answer" as const,
     outcome: "unanswered" as const,
     cause: "480 Away",
@@ -90,6 +91,7 @@ describe("the timeline of a call that was put through", () => {
   };
   const put = {
     number: "34600111333",
+    mode: "bridge" as const,
     state: "completed" as const,
     outcome: "taken" as const,
     dialed_at: at(25),
@@ -109,6 +111,15 @@ describe("the timeline of a call that was put through", () => {
       "Completed",
     ]);
     expect([steps[4]!.more, steps[8]!.more]).toEqual(["No one took the call · 480 Away", "Talked 0:20"]);
+  });
+  it("ends with a transfer by the phone company", () => {
+    const { answered_at: _, ...rest } = put;
+    const steps = of({ ended_at: at(50), transfers: [{ ...rest, mode: "refer" as const, taken_at: at(50) }] });
+    expect(steps.slice(3).map((s) => s.text)).toEqual([
+      "Asked the phone company to transfer the call to +34\u00a0600\u00a0111\u00a0333",
+      "Transferred to +34\u00a0600\u00a0111\u00a0333 by the phone company",
+      "Completed",
+    ]);
   });
   it("marks where it stands", () => {
     const { ended_at: _, ...on } = put;

@@ -151,6 +151,13 @@ function IncomingCard({ draft, can }: { draft: Draft<Sender>; can: boolean }) {
           error={error("settings.agent")}
         />
         <Switch
+          label={t.refer}
+          description={t.referHelp}
+          checked={l.settings.transfer === "refer"}
+          onChange={(e) => set({ settings: { ...l.settings, transfer: e.currentTarget.checked ? "refer" : "bridge" } })}
+          error={error("settings.transfer")}
+        />
+        <Switch
           label={t.register}
           description={t.registerHelp}
           checked={String(l.settings.register) === "true"}

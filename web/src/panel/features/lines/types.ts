@@ -23,6 +23,7 @@ export interface LineSettings {
   authenticate?: boolean | string;
   register?: boolean | string;
   agent?: string;
+  transfer?: string;
   public?: string;
   claimed?: string;
 }

@@ -111,6 +111,8 @@ export const pageTexts = {
   transferring: "Calling {number} to transfer the call",
   consulting: "{number} answered and was asked to take the call",
   transferred: "Transferred to {number}",
+  referring: "Asked the phone company to transfer the call to {number}",
+  referred: "Transferred to {number} by the phone company",
   transferEnded: "The call with {number} ended",
   notTransferred: "{number} didn't take the call",
   leg_declined: "Declined",

@@ -111,6 +111,8 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   transferring: "Llamando al {number} para transferir la llamada",
   consulting: "El {number} contestó y se le ofreció la llamada",
   transferred: "Transferida al {number}",
+  referring: "Se pidió a la operadora transferir la llamada al {number}",
+  referred: "La operadora transfirió la llamada al {number}",
   transferEnded: "Terminó la llamada con el {number}",
   notTransferred: "El {number} no atendió la llamada",
   leg_declined: "Rechazada",

@@ -111,6 +111,8 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   transferring: "Ligando para {number} para transferir a ligação",
   consulting: "{number} respondeu e recebeu a oferta da ligação",
   transferred: "Transferida para {number}",
+  referring: "A operadora foi solicitada a transferir a ligação para {number}",
+  referred: "Transferida para {number} pela operadora",
   transferEnded: "A ligação com {number} terminou",
   notTransferred: "{number} não atendeu a ligação",
   leg_declined: "Recusada",

@@ -50,6 +50,9 @@ export const texts = {
   encryptHelp: "The trunk must support it. Unencrypted calls fail in both directions.",
   incoming: "Calls to this line",
   incomingHelp: "This agent answers calls to the number.",
+  refer: "Let the phone company transfer calls",
+  referHelp:
+    "The call leaves Carillon (SIP REFER): voicemail can take it, and the recording ends. If the phone company can't, Carillon calls the number.",
   register: "Register at the trunk",
   registerHelp:
     "For phone systems and companies that send calls only to registered lines. Uses the user name and password above.",

@@ -52,6 +52,9 @@ export const texts: Record<keyof typeof en.texts, string> = {
   encryptHelp: "La troncal debe admitirlo. Las llamadas sin cifrar fallan en ambos sentidos.",
   incoming: "Llamadas a esta línea",
   incomingHelp: "Este agente contesta las llamadas al número.",
+  refer: "La operadora transfiere las llamadas",
+  referHelp:
+    "La llamada sale de Carillon (SIP REFER): puede acabar en un buzón de voz y la grabación termina. Si la operadora no puede, Carillon llama al número.",
   register: "Registrarse en la troncal",
   registerHelp:
     "Para centralitas y operadoras que solo envían llamadas a líneas registradas. Usa el usuario y la contraseña de arriba.",

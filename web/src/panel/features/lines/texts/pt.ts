@@ -52,6 +52,9 @@ export const texts: Record<keyof typeof en.texts, string> = {
   encryptHelp: "O tronco precisa ter suporte. As ligações sem criptografia falham nos dois sentidos.",
   incoming: "Ligações para esta linha",
   incomingHelp: "Este agente atende as ligações para o número.",
+  refer: "A operadora transfere as ligações",
+  referHelp:
+    "A ligação sai do Carillon (SIP REFER): pode cair na caixa postal, e a gravação termina. Se a operadora não puder, o Carillon liga para o número.",
   register: "Registrar no tronco",
   registerHelp:
     "Para centrais e operadoras que só enviam ligações a linhas registradas. Usa o usuário e a senha acima.",
