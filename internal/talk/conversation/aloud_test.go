@@ -72,7 +72,7 @@ func TestATalkGivesTheResponseAndTheWorkersDoNot(t *testing.T) {
 	})
 }
 
-// What is thought about ahead is what the response is asked for, and nothing of it is stored.
+// The request made ahead is that of the response, and nothing of it is stored.
 func TestAResponseIsThoughtAboutAhead(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig) {
 		var asked *agent.Request
