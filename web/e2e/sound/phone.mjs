@@ -28,7 +28,7 @@ describe("an agent", () => {
     const play = p.getByRole("region", { name: "Playground" });
     await play.getByText("Phone", { exact: true }).click();
     await play.getByRole("combobox", { name: "Behavior" }).click();
-    await p.getByRole("option", { name: /presses 1 whenever/ }).click();
+    await p.getByRole("option", { name: /Presses 1 whenever/ }).click();
     await play.getByRole("button", { name: "Call", exact: true }).click();
     await play
       .getByText(/When do you come\?/)
