@@ -163,7 +163,7 @@ func TestTheResponseIsRequestedBeforeTheTurnIsOver(t *testing.T) {
 	type thought struct {
 		text string
 		at   time.Time
-		ctx  context.Context //nolint:containedctx // tells when it is dropped
+		ctx  context.Context //nolint:containedctx // ends when the response is dropped
 	}
 	thoughts := make(chan thought, 10)
 	talk(t, func(r *rig) {

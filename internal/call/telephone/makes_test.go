@@ -48,7 +48,7 @@ func TestATransferIsTakenOnTelephonesOfOtherMakes(t *testing.T) {
 			phone.Press('1')
 			r.connected()
 			if early := shareOf(theirs, heard()[:before]); early > 0 {
-				t.Errorf("the caller hears %.2f of the desk before the connection", early)
+				t.Errorf("the caller hears %.2f of the desk before key 1", early)
 			}
 			mine := noise("This is what the caller has to say.")
 			_ = c.Write(mine)

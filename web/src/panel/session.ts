@@ -79,8 +79,8 @@ export function keep(id: string): void {
 
 const windows = "BroadcastChannel" in globalThis ? new BroadcastChannel("carillon.session") : undefined;
 
-/** tellWindows tells the panel's other windows that the session is over. */
-export function tellWindows(): void {
+/** endElsewhere ends the session in the panel's other windows. */
+export function endElsewhere(): void {
   windows?.postMessage("over");
 }
 

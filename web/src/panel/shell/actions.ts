@@ -1,6 +1,6 @@
 import { del } from "../api";
 import { forget } from "../features/notices/push";
-import { queries, tellWindows } from "../session";
+import { queries, endElsewhere } from "../session";
 import { failed } from "../ui/problem";
 
 const patience = 2000; // with the browser's push service, in milliseconds
@@ -14,7 +14,7 @@ export async function signOut(): Promise<void> {
     return;
   }
   queries.clear();
-  tellWindows();
+  endElsewhere();
   // The server has dropped the subscription with the session: what fails here sends nothing.
   await Promise.race([forget().catch(() => undefined), new Promise((done) => setTimeout(done, patience))]);
   location.assign("/panel/sign-in");

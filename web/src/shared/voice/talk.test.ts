@@ -149,14 +149,14 @@ describe("a talk", () => {
     socket.onmessage?.({ data: Uint8Array.of(1).buffer });
     expect(device.did.length).toBe(did);
   });
-  it("tells the server each time that the sound broke off", async () => {
+  it("reports each break of the sound to the server", async () => {
     const { t, device } = talk();
     t.connect("ws://x", { mic: false });
     await vi.advanceTimersByTimeAsync(0);
     sockets[0]!.open();
     for (const underruns of [0, 1, 1, 2]) device.onProgress(progress({ underruns }));
-    const told = sockets[0]!.sent.filter((m) => m.type === "user_playback");
-    expect(told.map((m) => m.underruns)).toEqual([1, 2]);
+    const reports = sockets[0]!.sent.filter((m) => m.type === "user_playback");
+    expect(reports.map((m) => m.underruns)).toEqual([1, 2]);
   });
   it("opens the sound in the click, says how it begins, and listens", async () => {
     const { t, device, of } = talk();

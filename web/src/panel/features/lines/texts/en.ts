@@ -52,7 +52,7 @@ export const texts = {
   incomingHelp: "This agent answers calls to the number.",
   refer: "Let the phone company transfer calls",
   referHelp:
-    "The call leaves Carillon (SIP REFER): voicemail can take it, and the recording ends. If the phone company can't, Carillon calls the number.",
+    "The call leaves Carillon (SIP REFER): voicemail can take it, and the recording ends. If that fails, Carillon calls the number.",
   register: "Register at the trunk",
   registerHelp:
     "For phone systems and companies that send calls only to registered lines. Uses the user name and password above.",
