@@ -284,6 +284,7 @@ func TestTheFirstClickHasOneEvent(t *testing.T) {
 		const number = "34600111222"
 		id := r.accept(linked("", number))
 		token := r.tokens(1)[number]
+		await(t, "its state is stored", func() bool { return r.view(id).Recipients[0].State == carillon.StateSent })
 		stores := []*store.Store{r.store}
 		if o.DatabaseURL != "" {
 			other, err := store.Open(t.Context(), o)
