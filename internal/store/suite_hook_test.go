@@ -25,6 +25,7 @@ func deliveringEvents() []sentence {
 		{"attempts are listed by endpoint and by event, for their company, and trimmed to the latest", attemptsLogged},
 		{"a conversation leaves events, where an endpoint wants them", outwardEvents},
 		{"whoever pulls has events written for a week", eventsPulled},
+		{"a person erased during a delivery leaves nothing of it", erasedInDelivery},
 		{"a deleted endpoint leaves nothing behind", endpointsSwept},
 	}
 }
@@ -221,6 +222,40 @@ func deliveriesWait(t *testing.T, r *rig) {
 	}
 	if got, err := s.Retries(t.Context(), k, r.now, false, 10); err != nil || len(got) != 1 || !got[0].Gone {
 		t.Error("of an event that is not kept:", got, err)
+	}
+}
+
+// A person is erased while the person's events are being delivered.
+func erasedInDelivery(t *testing.T, r *rig) {
+	s := r.Hooks
+	k := r.endpoint(t)
+	e, err := s.Endpoint(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	round := &eventtable.Round{Endpoint: e}
+	for _, subject := range []string{"stays", "goes"} {
+		x := r.happen(t, eventtable.Calls, "call.started", subject)
+		round.Cursors = []eventtable.Cursor{{Topic: x.Topic, Seq: x.Seq}}
+		round.Kept = append(round.Kept, delivery(x, r.now))
+		round.Attempts = append(round.Attempts, eventtable.Attempt{
+			ID: carillon.NewID(r.now), CompanyID: ours, WebhookID: k.WebhookID, EventID: "evt_" + subject,
+			Event: eventtable.Key{Topic: x.Topic, Seq: x.Seq}, Subject: subject, At: r.now, Request: subject,
+		})
+	}
+	gone, err := r.Events.ForgetEvents(t.Context(), ours, func(e *eventtable.Event) bool { return e.Subject == "goes" })
+	if err != nil || len(gone) != 1 {
+		t.Fatal(gone, err)
+	}
+	if err := s.Save(t.Context(), round); err != nil {
+		t.Fatal(err)
+	}
+	if waiting, failed, err := s.Counts(t.Context(), k); waiting != 1 || failed != 0 || err != nil {
+		t.Error(waiting, failed, err)
+	}
+	all, err := s.Attempts(t.Context(), k, false, "", 3)
+	if err != nil || len(all) != 1 || all[0].Request != "stays" {
+		t.Error(all, err)
 	}
 }
 

@@ -271,6 +271,7 @@ func (l *lane) try(ctx context.Context, w *Webhook, x *job, r *result, mu *sync.
 	}
 	// Finish a request that has begun, because the endpoint may act on a partial one.
 	a, o := l.d.send(context.WithoutCancel(ctx), l.key.CompanyID, w, b, x.Subject, x.Attempt+1)
+	a.Event = events.Key{Topic: x.Topic, Seq: x.Seq}
 	now := l.d.o.Now()
 	mu.Lock()
 	defer mu.Unlock()

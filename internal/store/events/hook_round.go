@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"carillon/internal/store/db"
@@ -61,7 +62,12 @@ func (s *Hooks) Save(ctx context.Context, r *Round) error {
 				return db.Wrap(err, "end a delivery")
 			}
 		}
-		if err := keepDeliveries(ctx, tx, k, r.Kept); err != nil {
+		stored, err := stillStored(ctx, tx, k.CompanyID, r)
+		if err != nil {
+			return err
+		}
+		kept := slices.DeleteFunc(slices.Clone(r.Kept), func(x Delivery) bool { return !stored[Key{x.Topic, x.Seq}] })
+		if err := keepDeliveries(ctx, tx, k, kept); err != nil {
 			return err
 		}
 		if r.Recovered {
@@ -69,7 +75,8 @@ func (s *Hooks) Save(ctx context.Context, r *Round) error {
 				return err
 			}
 		}
-		if err := logAttempts(ctx, tx, r.Attempts); err != nil {
+		attempts := slices.DeleteFunc(slices.Clone(r.Attempts), func(a Attempt) bool { return a.Event.Seq > 0 && !stored[a.Event] })
+		if err := logAttempts(ctx, tx, attempts); err != nil {
 			return err
 		}
 		if wake, err = nextRetry(ctx, tx, k, r.Ordered); err != nil {
@@ -85,6 +92,41 @@ func (s *Hooks) Save(ctx context.Context, r *Round) error {
 		e.WakeAt = db.Instant(wake)
 	}
 	return err
+}
+
+// stillStored returns those of a round's failed or logged events that are still stored, and keeps them stored until the
+// transaction ends. An event that was erased with a person during its delivery leaves neither a retry nor a log.
+func stillStored(ctx context.Context, tx *db.Tx, companyID string, r *Round) (map[Key]bool, error) {
+	byTopic := map[string][]int64{}
+	for i := range r.Kept {
+		byTopic[r.Kept[i].Topic] = append(byTopic[r.Kept[i].Topic], r.Kept[i].Seq)
+	}
+	for i := range r.Attempts {
+		if at := r.Attempts[i].Event; at.Seq > 0 {
+			byTopic[at.Topic] = append(byTopic[at.Topic], at.Seq)
+		}
+	}
+	lock := ""
+	if !tx.SQLite() { // which has one writer
+		lock = " FOR SHARE"
+	}
+	stored := map[Key]bool{}
+	for topic, seqs := range byTopic {
+		err := db.Each(ctx, tx, func(scan db.Scan) error {
+			var last, n int64
+			if err := scan(&last, &n); err != nil {
+				return err
+			}
+			for seq := last - n + 1; seq <= last; seq++ {
+				stored[Key{topic, seq}] = true
+			}
+			return nil
+		}, "SELECT seq, events FROM event WHERE company_id = $1 AND topic = $2 AND "+containing(tx.DB())+lock, companyID, topic, db.JSON(seqs))
+		if err != nil {
+			return nil, db.Wrap(err, "look for the events of a round")
+		}
+	}
+	return stored, nil
 }
 
 func keepDeliveries(ctx context.Context, tx *db.Tx, k EndpointKey, deliveries []Delivery) error {

@@ -51,6 +51,7 @@ type Attempt struct {
 	CompanyID string
 	WebhookID string
 	EventID   string
+	Event     Key // its position; zero for a sample event
 	Kind      string
 	Subject   string
 	N         int // 1 for the first attempt of this event

@@ -142,10 +142,15 @@ func After(ctx context.Context, q db.Querier, companyID, topic string, seq int64
 const beforeFirst = "(SELECT r.seq - r.events FROM event AS r WHERE r.company_id = $1 AND r.topic = $2 AND r.seq > $3 ORDER BY " +
 	"r.seq LIMIT 1)"
 
+// containing is the condition of the rows that may have the events whose numbers are in $3.
+func containing(d *db.DB) string {
+	return `seq IN (SELECT (SELECT MIN(r.seq) FROM event AS r
+		WHERE r.company_id = $1 AND r.topic = $2 AND r.seq >= CAST(value AS BIGINT)) FROM ` + d.Elements(3) + ")"
+}
+
 // At returns a topic's events with the given numbers that are still stored, by number.
 func At(ctx context.Context, d *db.DB, companyID, topic string, seqs []int64) (map[int64]Event, error) {
-	found, err := read(ctx, d, companyID, topic, `seq IN (SELECT (SELECT MIN(r.seq) FROM event AS r
-		WHERE r.company_id = $1 AND r.topic = $2 AND r.seq >= CAST(value AS BIGINT)) FROM `+d.Elements(3)+")", db.JSON(seqs))
+	found, err := read(ctx, d, companyID, topic, containing(d), db.JSON(seqs))
 	if err != nil {
 		return nil, err
 	}
