@@ -20,16 +20,19 @@ async function place(number, name, more = {}) {
   return r.notification_id;
 }
 
-/** recording gives how loud our side of a call's recording is between two moments, in milliseconds. */
+/** recording gives the length of a call's recording, and how loud our side is between two moments, in milliseconds. */
 async function recording(id) {
   const r = await fetch(direct() + withKey(company, `/functions/v1/calls/${id}/recording`));
   assert.equal(r.headers.get("content-type"), "audio/wav");
   const file = await r.arrayBuffer();
   assert.equal(new DataView(file).getUint16(22, true), 2, "each side has a channel");
   const pcm = new Int16Array(file.slice(44)).filter((_, i) => i % 2 === 1);
-  return (from, to) => {
-    const part = pcm.subarray(Math.max(0, from * 8), to * 8);
-    return Math.sqrt(part.reduce((sum, x) => sum + x * x, 0) / part.length);
+  return {
+    length: pcm.length / 8,
+    loudness: (from, to) => {
+      const part = pcm.subarray(Math.max(0, from * 8), to * 8);
+      return Math.sqrt(part.reduce((sum, x) => sum + x * x, 0) / part.length);
+    },
   };
 }
 
@@ -86,10 +89,13 @@ describe("the calls of a company", () => {
       api.turns.every((x, i) => x.offset_ms >= (api.turns[i - 1]?.offset_ms ?? 0)),
       "the turns lie in the recording in their order",
     );
-    const sound = await recording(told);
-    for (const x of api.turns.filter((x) => x.author === "agent").slice(1)) {
-      assert.ok(sound(x.offset_ms - 400, x.offset_ms - 100) < 60, `there is sound before ${x.text}`);
-      assert.ok(sound(x.offset_ms, x.offset_ms + 1200) > 100, `there is no sound at ${x.text}`);
+    const { length, loudness } = await recording(told);
+    // The telephone may hang up during the last sentence.
+    const said = api.turns.filter((x) => x.author === "agent" && x.offset_ms + 1200 <= length).slice(1);
+    assert.ok(said.length >= 1, "a sentence after the greeting is recorded");
+    for (const x of said) {
+      assert.ok(loudness(x.offset_ms - 400, x.offset_ms - 100) < 60, `there is sound before ${x.text}`);
+      assert.ok(loudness(x.offset_ms, x.offset_ms + 1200) > 100, `there is no sound at ${x.text}`);
     }
     await p.evaluate(() => globalThis.scrollTo(0, 0));
     await looks(p, "calls-page");
