@@ -15,8 +15,9 @@ var (
 	errWrongCaller = &Refused{sip.StatusForbidden, "Forbidden"}
 )
 
-// Demand checks that a call to a line meets the requirements that its trunk has for placed calls: TLS, encrypted
-// sound, and with Trunk.Authenticate the password. The error is a *Refused for Refuse.
+// Demand checks that a call from a line's trunk meets the requirements that the trunk has for placed calls: TLS, encrypted
+// sound, and with Trunk.Authenticate the password. The error is a *Refused for Refuse. Later requests of the call get
+// the trunk's password if the trunk wants it.
 func (in *Incoming) Demand(t Trunk) error {
 	switch {
 	case t.Transport == "tls" && in.request.Transport() != overTLS:
@@ -26,6 +27,7 @@ func (in *Incoming) Demand(t Trunk) error {
 			return err
 		}
 	}
+	in.trunk = &t
 	if in.encrypt = t.Encrypt; t.Encrypt && in.far != nil && !in.far.secure {
 		return errPlainSound
 	}

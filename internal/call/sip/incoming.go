@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,7 @@ type Incoming struct {
 	tx      sip.ServerTransaction
 	far     *description  // nil: the caller wants our offer
 	encrypt bool          // our offer is encrypted
+	trunk   *Trunk        // of the line; nil if unknown
 	gone    chan struct{} // closed when the caller gives up
 	cancel  sync.Once
 	final   sync.Once
@@ -234,6 +236,7 @@ func (in *Incoming) dialog(host string) *dialog {
 	return &dialog{
 		e: in.e, callID: in.CallID, local: local, remote: remote, target: *r.Contact().Address.Clone(), routes: routesOf(r, false),
 		contact: contact, transport: r.Transport(), destination: r.Source(), confined: in.Confined,
+		trunk: in.trunk, trunkAt: []netip.Addr{addressOf(in.Source)},
 	}
 }
 

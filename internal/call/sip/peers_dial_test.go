@@ -120,14 +120,14 @@ func TestPeersWantAPassword(t *testing.T) {
 					t.Errorf("%v", err)
 				}
 				s.done()
-				checkDigests(t, s.exchanged(), c.header, c.good)
+				checkDigests(t, s.exchanged(), c.header, map[bool]string{true: "INVITE ACK BYE ", false: "INVITE "}[c.good])
 			})
 		})
 	}
 }
 
-// checkDigests computes the expected digests of the requests.
-func checkDigests(t *testing.T, exchanged, header string, good bool) {
+// checkDigests computes the expected digests of the requests. want has the methods of those with one.
+func checkDigests(t *testing.T, exchanged, header, want string) {
 	t.Helper()
 	hash := func(s string) string { return fmt.Sprintf("%x", md5.Sum([]byte(s))) }
 	methods := ""
@@ -150,15 +150,15 @@ func checkDigests(t *testing.T, exchanged, header string, good bool) {
 			of = "INVITE"
 		}
 		a, b := hash("robin:example.com:secret"), hash(of+":"+p["uri"])
-		want := hash(a + ":" + p["nonce"] + ":" + b)
+		response := hash(a + ":" + p["nonce"] + ":" + b)
 		if p["qop"] != "" {
-			want = hash(strings.Join([]string{a, p["nonce"], p["nc"], p["cnonce"], p["qop"], b}, ":"))
+			response = hash(strings.Join([]string{a, p["nonce"], p["nc"], p["cnonce"], p["qop"], b}, ":"))
 		}
-		if p["response"] != want || p["username"] != "robin" {
-			t.Errorf("%s has %s, not %s", method, value, want)
+		if p["response"] != response || p["username"] != "robin" {
+			t.Errorf("%s has %s, not %s", method, value, response)
 		}
 	}
-	if want := map[bool]string{true: "INVITE ACK BYE ", false: "INVITE "}[good]; methods != want {
+	if methods != want {
 		t.Errorf("passwords in %q, not %q", methods, want)
 	}
 }

@@ -132,3 +132,46 @@ func TestPeersAreReferred(t *testing.T) {
 		})
 	}
 }
+
+// A trunk may ask for its password within a call that it placed too.
+func TestPeersWantAPasswordOfLaterRequests(t *testing.T) {
+	t.Parallel()
+	const challenge = `Digest realm="example.com", nonce="47364c23432d2e131a5fb210812c", algorithm=MD5, qop="auth"`
+	for _, c := range []struct{ status, challenge, header string }{
+		{"401 Unauthorized", "WWW-Authenticate: " + challenge, "Authorization"},
+		{"407 Proxy Authentication Required", "Proxy-Authenticate: " + challenge, "Proxy-Authorization"},
+	} {
+		t.Run(c.status, func(t *testing.T) {
+			withPeers(t, func(t *testing.T, n Network) {
+				trunk := Trunk{Host: "127.0.0.1", Transport: "udp", Username: "robin", Password: "secret"}
+				calls := make(chan *Call, 1)
+				e := engine(t, Options{Network: n, OnCall: func(in *Incoming) {
+					if err := in.Demand(trunk); err != nil {
+						t.Error(err)
+					}
+					go func() {
+						call, err := in.Answer(context.Background(), nil)
+						if err != nil {
+							t.Error(err)
+						}
+						calls <- call
+					}()
+				}})
+				s := caller(t, n, e, slices.Concat(invite(), []string{
+					recv("REFER"), within(c.status, false, c.challenge),
+					recv("REFER"), within("202 Accepted", false),
+					notify(2, "terminated;reason=noresource", "SIP/2.0 200 OK"), recv("200"),
+					recv("BYE"), within(c.status, false, c.challenge),
+					recv("BYE"), within("200 OK", false),
+				})...)
+				call := await(t, calls)
+				if err := Refer(t.Context(), call, trunk, "34600999888"); err != nil {
+					t.Error(err)
+				}
+				call.HangUp(t.Context())
+				s.done()
+				checkDigests(t, s.exchanged(), c.header, "REFER BYE ")
+			})
+		})
+	}
+}
