@@ -121,7 +121,8 @@ func stillStored(ctx context.Context, tx *db.Tx, companyID string, r *Round) (ma
 				stored[Key{topic, seq}] = true
 			}
 			return nil
-		}, "SELECT seq, events FROM event WHERE company_id = $1 AND topic = $2 AND "+containing(tx.DB())+lock, companyID, topic, db.JSON(seqs))
+		}, "SELECT seq, events FROM event WHERE company_id = $1 AND topic = $2 AND "+containing(tx.DB())+lock, companyID, topic,
+			db.JSON(seqs))
 		if err != nil {
 			return nil, db.Wrap(err, "look for the events of a round")
 		}
