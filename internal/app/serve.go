@@ -23,7 +23,7 @@ func (a *App) listen(ctx context.Context, p *parts, tracer *tracing.Tracing) (er
 	}
 	a.metrics.Read(&ops.Sources{
 		Store: a.store, Queue: p.queue, Hub: p.hub, Hooks: p.hooks, Auth: p.auth, SIP: p.sip, Unheard: &p.unheard, Shares: a.shares,
-		Readiness: a.readiness, Connections: a.server.Connections,
+		Readiness: a.readiness, Connections: a.server.Connections, Data: a.cfg.Data,
 	})
 	a.ready.BaseURL, a.ready.WidgetURL, a.ready.Version = a.cfg.BaseURL, a.cfg.WidgetURL, Version()
 	if a.ready.BaseURL == "" {

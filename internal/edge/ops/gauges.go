@@ -3,6 +3,7 @@ package ops
 import (
 	"context"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -32,6 +33,7 @@ type Sources struct {
 	Shares      *share.Set
 	Readiness   *Readiness
 	Connections func() (open int, evicted map[string]int)
+	Data        string // the data folder
 }
 
 // Read registers the metrics of these components.
@@ -53,6 +55,7 @@ var (
 	hashesDesc    = desc("carillon_password_hashes_total", "Password hashes computed.")
 	checkDesc     = desc("carillon_ready_check", "1 for every check of /readyz that holds.", "check")
 	walDesc       = desc("carillon_sqlite_wal_bytes", "Size of SQLite's write-ahead log.")
+	freeDesc      = desc("carillon_data_free_bytes", "Free space for the program on the disk of the data folder.")
 	waitingDesc   = desc("carillon_commit_waiting", "Writes that wait for a group commit, and requests that wait for admission.")
 	openDesc      = desc("carillon_db_connections", "Connections of a pool by state: in_use, idle.", "pool", "state")
 	waitsDesc     = desc("carillon_db_waits_total", "How often a connection of a pool was waited for.", "pool")
@@ -95,7 +98,8 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (g *Sources) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, waitingDesc, openDesc,
+		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, freeDesc, waitingDesc,
+		openDesc,
 		waitsDesc, waitedDesc, searchLagDesc, refusedDesc, statsLagDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
 		talkingDesc, filesDesc, streamsDesc, dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc,
 		breakerDesc, sipDesc, registeredDesc, heldDesc, mostDesc,
@@ -132,6 +136,10 @@ func (g *Sources) Collect(to chan<- prometheus.Metric) {
 		gauge(checkDesc, oneIf(c.fault == ""), c.name)
 	}
 	gauge(walDesc, float64(g.Store.DB.Health.LogSize()))
+	var disk syscall.Statfs_t
+	if syscall.Statfs(g.Data, &disk) == nil {
+		gauge(freeDesc, float64(disk.Bavail)*float64(disk.Bsize))
+	}
 	gauge(waitingDesc, float64(g.Store.DB.Commits.Waiting()))
 	for name, p := range g.Store.DB.Health.Pools() {
 		gauge(openDesc, float64(p.InUse), name, "in_use")

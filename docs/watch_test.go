@@ -1,4 +1,4 @@
-package deploy_test
+package docs
 
 import (
 	"encoding/json"
@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	dashboardFile = "grafana/carillon.json"
-	alertsFile    = "prometheus/alerts.yml"
-	guideFile     = "../docs/guides/operate.md"
+	dashboardFile = "../deploy/grafana/carillon.json"
+	alertsFile    = "../deploy/prometheus/alerts.yml"
+	guideFile     = "guides/operate.md"
 )
 
 // metrics returns the labels of the metrics that a node exposes, by name. They are listed in a document that a test of
 // the program keeps up to date.
 func metrics(t *testing.T) map[string][]string {
 	t.Helper()
-	page, err := os.ReadFile("../docs/metrics.md")
+	page, err := os.ReadFile("metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
