@@ -30,7 +30,7 @@ export const texts = {
   number: "Number",
   numberHelp: "Digits only, with the country code. Used in API requests, and as the caller number on a trunk.",
   id: "ID",
-  idHelp: "Used in API requests. Defaults to the number.",
+  idHelp: "Used in API requests. Defaults to “voice-” and the number.",
   standardLine: "Default line",
   trunk: "Trunk",
   address: "Address",

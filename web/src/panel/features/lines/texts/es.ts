@@ -32,7 +32,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   number: "Número",
   numberHelp: "Solo dígitos, con el código de país. Se usa en las solicitudes a la API y como número de quien llama.",
   id: "ID",
-  idHelp: "Se usa en las solicitudes a la API. Por defecto, el número.",
+  idHelp: "Se usa en las solicitudes a la API. Por defecto, «voice-» y el número.",
   standardLine: "Línea predeterminada",
   trunk: "Troncal",
   address: "Dirección",

@@ -32,7 +32,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   number: "Número",
   numberHelp: "Só dígitos, com o código do país. Usado nas requisições à API e como número de quem liga.",
   id: "ID",
-  idHelp: "Usado nas requisições à API. Por padrão, o número.",
+  idHelp: "Usado nas requisições à API. Por padrão, “voice-” e o número.",
   standardLine: "Linha padrão",
   trunk: "Tronco",
   address: "Endereço",
