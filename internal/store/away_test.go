@@ -19,14 +19,34 @@ import (
 	"carillon/internal/store/storetest"
 )
 
-// relay stands between a store and its database, and can be cut.
+// relay stands between a store and its database, and can be cut or frozen.
 type relay struct {
 	net.Listener
 	network, to string
+	frozen      sync.RWMutex // held while nothing passes
 
 	mu   sync.Mutex
 	cut  bool
 	open []net.Conn
+}
+
+// pass passes on nothing while the relay is frozen.
+func (r *relay) pass(to io.Writer, b []byte) error {
+	r.frozen.RLock()
+	defer r.frozen.RUnlock()
+	_, err := to.Write(b)
+	return err
+}
+
+func (r *relay) copy(to, from net.Conn) {
+	b := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(b)
+		if fault := r.pass(to, b[:n]); fault != nil || err != nil {
+			_ = to.Close()
+			return
+		}
+	}
 }
 
 func (r *relay) run() {
@@ -47,8 +67,8 @@ func (r *relay) run() {
 		}
 		r.open = append(r.open, c, d)
 		r.mu.Unlock()
-		go func() { _, _ = io.Copy(d, c); _ = d.Close() }()
-		go func() { _, _ = io.Copy(c, d); _ = c.Close() }()
+		go r.copy(d, c)
+		go r.copy(c, d)
 	}
 }
 
@@ -63,6 +83,7 @@ func (r *relay) set(cut bool) {
 }
 
 func TestANodeWithoutItsDatabaseSaysSo(t *testing.T) {
+	t.Parallel()
 	dsn := storetest.Postgres(t)
 	to, err := pgconn.ParseConfig(dsn)
 	if err != nil {
@@ -83,6 +104,7 @@ func TestANodeWithoutItsDatabaseSaysSo(t *testing.T) {
 	q.Del("host")
 	q.Del("port")
 	q.Set("sslmode", "disable")
+	q.Set("connect_timeout", "20") // also the bound of a look-up
 	u.Host, u.RawQuery = l.Addr().String(), q.Encode()
 	s, err := store.Open(t.Context(), store.Options{DatabaseURL: u.String()})
 	if err != nil {
@@ -127,6 +149,12 @@ func TestANodeWithoutItsDatabaseSaysSo(t *testing.T) {
 	}
 	if err != nil {
 		t.Errorf("when the database is back: %v", err)
+	}
+	r.frozen.Lock()
+	_, err = s.Notifications.LookupIdempotent(t.Context(), "ours", "notify", "k", "h", time.Now())
+	r.frozen.Unlock()
+	if !carillon.IsCode(err, carillon.ServiceUnavailable) {
+		t.Errorf("a key's response, while the database is frozen: %v", err)
 	}
 	if err := errors.Join(s.Close(), l.Close()); err != nil {
 		t.Error(err)

@@ -190,7 +190,8 @@ func (c *committer) alone(ctx context.Context, tx *Tx, w *write, first error) er
 			return err
 		}
 	}
-	return Overloaded("The database did not confirm in time", &awayError{err})
+	return Overloaded("The database did not confirm in time: the request may be stored, so repeat it only with its Idempotency-Key",
+		&awayError{err})
 }
 
 // isLost reports whether a PostgreSQL transaction failed without a response of the database itself.

@@ -20,7 +20,11 @@ func Unavailable(err error) error {
 	if err == nil || errors.As(err, &known) || !away(err) {
 		return err
 	}
-	return Overloaded("The database does not answer", &awayError{err})
+	reason := "The database does not answer"
+	if noRoom(err) || readOnly(err) {
+		reason = "The database takes no writes"
+	}
+	return Overloaded(reason, &awayError{err})
 }
 
 // awayError marks a 503 caused by the database.
@@ -44,7 +48,16 @@ func Transient(err error) bool {
 	return Away(err) || away(err) || isOverloaded(err) || retryable(err) || lockTimeout(err) || errors.Is(err, context.Canceled)
 }
 
+// readOnly reports whether a server refused a write because it is a standby, as after a failover behind a proxy.
+func readOnly(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pe.Code == "25006" || errors.Is(err, errStandby)
+}
+
 func away(err error) bool {
+	if readOnly(err) {
+		return true
+	}
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok {
 		// 53 no resources: disk, memory, connections; 57P shut down or starting; 58 system error
 		return fatal(pe) || len(pe.Code) == 5 && (pe.Code[:2] == "53" || pe.Code[:3] == "57P" || pe.Code[:2] == "58")

@@ -14,23 +14,26 @@ import (
 )
 
 func TestDatabaseThatIsAwayIsNoFaultOfTheRequest(t *testing.T) {
+	const silent, full = "The database does not answer", "The database takes no writes"
 	for name, c := range map[string]struct {
 		err  error
-		away bool
+		want string // reason of the 503; "" for another error
 	}{
-		"the server ended the session": {&pgconn.PgError{SeverityUnlocalized: "FATAL", Code: "57P01"}, true},
-		"it has no room":               {&pgconn.PgError{SeverityUnlocalized: "ERROR", Code: "53100"}, true},
-		"the connection was closed":    {pgconn.ErrConnClosed, true},
-		"half an answer":               {io.ErrUnexpectedEOF, true},
-		"a connection that is no more": {driver.ErrBadConn, true},
-		"a wrong statement":            {&pgconn.PgError{SeverityUnlocalized: "ERROR", Code: "42601"}, false},
-		"the caller left":              {context.Canceled, false},
-		"anything else":                {errors.New("x"), false},
+		"the server ended the session": {&pgconn.PgError{SeverityUnlocalized: "FATAL", Code: "57P01"}, silent},
+		"it has no room":               {&pgconn.PgError{SeverityUnlocalized: "ERROR", Code: "53100"}, full},
+		"it became a standby":          {&pgconn.PgError{SeverityUnlocalized: "ERROR", Code: "25006"}, full},
+		"a proxy leads to a standby":   {errStandby, full},
+		"the connection was closed":    {pgconn.ErrConnClosed, silent},
+		"half an answer":               {io.ErrUnexpectedEOF, silent},
+		"a connection that is no more": {driver.ErrBadConn, silent},
+		"a wrong statement":            {&pgconn.PgError{SeverityUnlocalized: "ERROR", Code: "42601"}, ""},
+		"the caller left":              {context.Canceled, ""},
+		"anything else":                {errors.New("x"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			told, ok := errors.AsType[*carillon.Error](Unavailable(fmt.Errorf("write: %w", c.err)))
-			if ok != c.away || ok && told.Code != carillon.ServiceUnavailable {
-				t.Errorf("%v is told as %v", c.err, told)
+			got, ok := errors.AsType[*carillon.Error](Unavailable(fmt.Errorf("write: %w", c.err)))
+			if ok != (c.want != "") || ok && (got.Code != carillon.ServiceUnavailable || got.Details[0].Value != c.want) {
+				t.Errorf("%v becomes %v", c.err, got)
 			}
 		})
 	}
