@@ -91,6 +91,10 @@ func TestCallsAreSeenByTheirCompanyAlone(t *testing.T) {
 					}
 				}
 			}
+			until(t, func() bool { // the recording is stored after the call's end
+				status, _ := c.ask(t, "GET", withKey("/functions/v1/calls/"+of["alpha"]+"/recording", "ck_alpha_live"), "")
+				return status == 200
+			})
 			for _, x := range []struct {
 				by, target string
 				header     []string

@@ -246,6 +246,9 @@ func TestWhatTheClientSendsIsPassedOn(t *testing.T) {
 		ToAgent: func() { add("to agent") }, End: func() { add("end"); close(done) },
 	}
 	p := x.begin()
+	if m := p.next(); m["type"] != "agent_response" { // its scores count from now on
+		t.Fatal("the second message is ", m)
+	}
 	for _, text := range []string{
 		`{"type":"user_message","text":" when? ","client_id":"c1"}`, `{"type":"user_message","text":"  "}`,
 		`{"type":"what is new","x":[1]}`,

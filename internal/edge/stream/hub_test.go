@@ -89,6 +89,7 @@ type screen struct {
 	last   string
 	events []string
 	kind   []string
+	shown  func() // called for each event; may be nil
 }
 
 // follow reads until the context ends, or until most events have arrived.
@@ -121,6 +122,9 @@ func (s *screen) follow(ctx context.Context, url string, most int) {
 			s.events, s.kind = append(s.events, b.Data), append(s.kind, kind)
 			if id != "" {
 				s.last = id
+			}
+			if s.shown != nil {
+				s.shown()
 			}
 			if len(s.events) >= most {
 				return
@@ -310,8 +314,7 @@ func TestAStopClosesTheStreams(t *testing.T) {
 	x := newSQLiteScreens(t)
 	company := newCompany(t, x.store)
 	x.say(t, company, "first")
-	time.AfterFunc(100*time.Millisecond, x.router.CloseStreams)
-	s := screen{last: "0"}
+	s := screen{last: "0", shown: x.router.CloseStreams}
 	s.follow(t.Context(), x.url+"/"+company, 100)
 	if len(s.events) != 1 {
 		t.Errorf("the screen received %v", s.events)

@@ -111,9 +111,12 @@ type alert struct {
 	at time.Time
 }
 
+// hung is the time after which a request counts as hung.
+const hung = 2 * time.Minute
+
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	return newRigOf(t, egress.Options{Timeout: 2 * time.Second})
+	return newRigOf(t, egress.Options{Timeout: hung})
 }
 
 // newRigOf uses a client with the roots, the resolver and the timeout of o.
@@ -509,6 +512,7 @@ func TestEventsOfOneSubjectComeInOrderWhereThatIsWanted(t *testing.T) {
 }
 
 func TestLyingAndSlowEndpointsFailInWords(t *testing.T) {
+	const slow = "slow"
 	for name, c := range map[string]struct {
 		respond http.HandlerFunc
 		want    string
@@ -516,14 +520,18 @@ func TestLyingAndSlowEndpointsFailInWords(t *testing.T) {
 		"redirect": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
 		}, "It redirects (302), which is not followed: give the final address"},
-		"slow": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "No response in time"},
+		slow: {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "No response in time"},
 		"cut": {
 			func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, "It closed the connection without a response",
 		},
 		"forbidden": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "It responded 403"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
+			timeout := hung
+			if name == slow {
+				timeout = time.Second
+			}
+			r := newRigOf(t, egress.Options{Timeout: timeout})
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, x *http.Request) {
 				_, _ = io.Copy(io.Discard, x.Body)
 				c.respond(w, x)

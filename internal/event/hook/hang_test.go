@@ -1,10 +1,13 @@
 package hook_test
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -86,7 +89,21 @@ func TestEndpointsThatHangForThreeDaysLoseNothing(t *testing.T) {
 	mu.Lock()
 	mended = true
 	mu.Unlock()
-	for range 3 {
+	settled := func() bool {
+		for _, k := range append(slices.Collect(maps.Values(keys)), kept) {
+			waiting, _, err := r.store.Hooks.Counts(t.Context(), k)
+			behind, err2 := r.store.Hooks.Behind(t.Context(), k)
+			if err := errors.Join(err, err2); err != nil {
+				t.Fatal(err)
+			}
+			if waiting > 0 || behind > 0 {
+				return false
+			}
+		}
+		return true
+	}
+	// A busy machine may take longer than the timeout for some of the requests, which are sent again.
+	for rounds := 0; rounds < 3 || rounds < 100 && !settled(); rounds++ {
 		r.after(2 * time.Hour)
 	}
 	for name, e := range ends {

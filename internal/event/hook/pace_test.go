@@ -28,7 +28,7 @@ func TestEventsGiveWayAndComeBack(t *testing.T) {
 		t.Errorf("%v events a second although few were sent, not %v", r, paceFirst())
 	}
 	sends = true
-	if r := look(20); r != maxPace {
+	if r := look(25); r != maxPace { // from 200 a second, on one processor
 		t.Errorf("%v events a second after a second with room, not %v", r, maxPace)
 	}
 	busy = true

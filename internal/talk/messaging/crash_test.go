@@ -183,6 +183,7 @@ func TestWhatAPersonWritesPassesAnUnknownOutcome(t *testing.T) {
 		p := r.person("34600700004")
 		p.text("echo")
 		p.gotAll("What?")
+		p.untilStored()
 		r.stand()
 		p.text("hello")
 		p.gotAll("What?", "hello")
@@ -258,11 +259,7 @@ func TestOnlyTheReplyBeforeAMessageIsPassed(t *testing.T) {
 		p.text("three")
 		p.until("it is posted", func() bool { return len(p.posted()) == 1 })
 		id, s := p.conversation().ID, r.db.Replies
-		p.until("the attempt is over", func() bool {
-			var node string
-			err := r.db.DB.Row(t.Context(), []any{&node}, "SELECT node FROM reply WHERE conversation_id = $1 AND state = 'sending'", id)
-			return err == nil && node == ""
-		})
+		p.untilStored()
 		now := r.now()
 		for what, x := range map[string]struct {
 			company, conversation string

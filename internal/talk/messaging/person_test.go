@@ -177,6 +177,7 @@ func TestAPersonIsTheSameUnderANewNumberAndANewID(t *testing.T) {
 		nameless := r.nameless("US.9")
 		nameless.write("wamid.renamed", `{"type":"system","system":{"type":"user_changed_user_id","user_id":"US.10",`+
 			`"previous_user_id":"US.9"}}`)
+		r.until("the report is counted", func() bool { return r.counts.of("applied") > 0 })
 		again := r.nameless("US.10")
 		again.text("Hello")
 		again.until("it is shown", func() bool { return slices.Contains(p.lines(), "> Hello") })

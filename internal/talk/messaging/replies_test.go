@@ -195,7 +195,7 @@ func TestScreensShowAReplyRise(t *testing.T) {
 			if rises := slices.IsSorted(ranks) && len(slices.Compact(ranks)) == len(ranks) && ranks[0] == 0; !rises {
 				t.Errorf("%s is shown as %v", of, states)
 			}
-			if strings.HasSuffix(of, " 3") && states[len(states)-1] != "read" {
+			if strings.HasSuffix(of, " 3") && ranks[len(ranks)-1] != slices.Index(order, "read") {
 				t.Errorf("%s is shown as %v", of, states)
 			}
 		}

@@ -113,15 +113,29 @@ func (p *person) gets() (all []string) {
 	return all
 }
 
-// got waits for replies to the person and checks that they are exactly these.
+// got waits for replies to the person, until their outcomes are stored, and checks that they are exactly these.
 func (p *person) got(want ...string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("%s gets %q, not %q", p.address(), p.gets(), want), func() bool { return len(p.gets()) >= len(want) })
 	p.conversation() // remembers the contact, even if the number changes later
+	p.untilStored()
 	p.comeToRest()
 	if diff := cmp.Diff(want, p.gets()); diff != "" {
 		p.t.Fatalf("%s gets others (-want +got):\n%s\nand the conversation shows\n%s", p.address(), diff, strings.Join(p.lines(), "\n"))
 	}
+}
+
+// untilStored waits until no attempt to send the person a reply is under way: the channel has a reply before its outcome is
+// stored.
+func (p *person) untilStored() {
+	p.t.Helper()
+	id := p.conversation().ID
+	p.until("the outcomes are stored", func() bool {
+		var n int
+		err := p.db.DB.Row(p.t.Context(), []any{&n},
+			"SELECT COUNT(*) FROM reply WHERE conversation_id = $1 AND state = 'sending' AND node <> ''", id)
+		return err == nil && n == 0
+	})
 }
 
 // last returns the last reply posted for the person.
