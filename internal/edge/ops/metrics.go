@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"carillon"
 	"carillon/internal/call"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/store/messages"
@@ -80,6 +81,14 @@ func (m *Metrics) vec(name, help string, labels ...string) *prometheus.CounterVe
 	return v
 }
 
+// from0 makes the series that alerts ask for, by their labels: without it the first event of a series is missing in its
+// increase.
+func from0(v *prometheus.CounterVec, series ...[]string) {
+	for _, labels := range series {
+		v.WithLabelValues(labels...)
+	}
+}
+
 func (m *Metrics) histogram(name, help string, buckets []float64) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
 	m.Registry.MustRegister(h)
@@ -99,12 +108,14 @@ func (m *Metrics) ofRequests() {
 		prometheus.ExponentialBuckets(0.0005, 2, 14), "route")
 	m.refused = m.vec("carillon_http_refused_total",
 		"Error responses by code: rate_limit_exceeded, quota_exceeded, service_unavailable (shed) and the others of the interface.", "code")
+	from0(m.refused, []string{carillon.ServiceUnavailable.String()}, []string{carillon.InternalError.String()})
 	m.kept = m.vec("carillon_api_calls_kept_total",
 		"Calls of the interface that companies see in the panel: those that were refused or failed, and accepted requests to send.", "what")
 	m.dropped = m.vec("carillon_api_calls_dropped_total", "Calls of the interface that the panel does not show, because too many "+
 		"came at once or the database did not take them; they were served like others.", "what")
 	m.callbacks = m.vec("carillon_callbacks_total", "Providers' callbacks: accepted; rejected, for an unknown sender or with a "+
 		"wrong signature; failed, to be repeated by the provider.", "result")
+	from0(m.callbacks, []string{"accepted"}, []string{"rejected"}, []string{"failed"})
 }
 
 func (m *Metrics) ofPurge() {
@@ -138,6 +149,7 @@ func (m *Metrics) ofMessages() {
 	m.ended = m.vec("carillon_attempts_total", "Delivery attempts by outcome (sent, failed, skipped, retry, unknown, held) and "+
 		"reason. An unknown outcome counts again when the sender's policy decides it, as failed or retry with the reason outcome_unknown.",
 		"outcome", "reason")
+	from0(m.ended, []string{"sent", ""}, []string{"failed", ""}, []string{"unknown", ""})
 	m.late = m.histogram("carillon_delivery_lateness_seconds", "Time from when a message was due to the provider's response.",
 		prometheus.ExponentialBuckets(0.001, 2, 18))
 	m.receipts = m.vec("carillon_receipts_total", "Receipts of providers by state and reason, repeated ones included.", "state", "reason")
@@ -145,6 +157,7 @@ func (m *Metrics) ofMessages() {
 		"Writes in one group commit: requests, callbacks, starts, results and postponed messages.", prometheus.ExponentialBuckets(1, 2, 14))
 	m.calls = m.vec("carillon_call_attempts_total",
 		"Attempts at calls that ended, by state and reason; an attempt that met a fault of the line counts as failed.", "state", "reason")
+	from0(m.calls, []string{string(carillon.StateCompleted), ""}, []string{string(carillon.StateFailed), ""})
 	m.fallbacks = m.vec("carillon_fallbacks_total", "Messages with a fallback by decision: called, not_needed (delivered in time), "+
 		"skipped (the line was removed, or the company's calls of the day were used up) or canceled.", "state")
 	m.dialLate = m.histogram("carillon_call_lateness_seconds", "Time from when a call was due until it was dialed.",

@@ -60,6 +60,7 @@ func (m *Metrics) ofConversations() {
 		}),
 		opened: prometheus.NewCounter(prometheus.CounterOpts{Name: "carillon_chat_opened_total", Help: "Conversations begun."}),
 	}
+	from0(x.ran, []string{"ready"}, []string{"failed"})
 	m.Registry.MustRegister(x.opened, x.failed)
 	m.Chat = x
 }

@@ -23,6 +23,7 @@ func (m *Metrics) ofVoices() {
 			"silence (from speech into the agent's words to their end).", prometheus.ExponentialBuckets(0.01, 2, 12), "step"),
 		failed: m.vec("carillon_voice_failures_total", "Failures of what a talk needs: speaker, transcriber, engine.", "what"),
 	}
+	from0(x.failed, []string{"speaker"}, []string{"transcriber"}, []string{"engine"})
 	m.Registry.MustRegister(x.talks)
 	m.Voice = x
 }
