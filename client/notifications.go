@@ -172,6 +172,9 @@ type Moment struct {
 	At    time.Time `json:"at"`
 	Event string    `json:"event"`
 	Text  string    `json:"text"` // for people
+
+	Until time.Time `json:"until,omitzero"`  // end of a wait, if it is known
+	Ahead int       `json:"ahead,omitempty"` // messages of the sender that are sent before
 }
 
 // Recipient is the result for one recipient.

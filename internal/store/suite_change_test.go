@@ -20,6 +20,7 @@ func changing() []sentence {
 		{"a cancel takes what has not begun", canceling},
 		{"a cancel of what is done or another's is refused", cancelRefused},
 		{"a move gives every message its new time until delivery began", moving},
+		{"the first waiting message, and the ones before it", waiting},
 		{"the milestones are the first sent message and the canceled ones", milestones},
 		{"a cancel and a start never both win", cancelAgainstStart},
 		{"a notification closes when nothing of it is open", closing},
@@ -97,6 +98,31 @@ func moving(t *testing.T, r *rig) {
 	}
 	if m := r.message(t, a, 1); !m.Due.Equal(later) {
 		t.Errorf("a refused move moved %+v", m)
+	}
+}
+
+func waiting(t *testing.T, r *rig) {
+	f, first, a := r.fence(t), r.accepted(t, 3), r.accepted(t, 4)
+	check := func(key carillon.MessageKey, held bool, attempt, ahead int) {
+		t.Helper()
+		w, err := r.Messages.Waiting(t.Context(), a.Notification.Seq())
+		if err != nil || w == nil || w.Key != key || w.Held != held || w.Attempt != attempt {
+			t.Fatalf("%+v, %v", w, err)
+		}
+		if n, err := r.Messages.Ahead(t.Context(), r.sender, a.Notification.Class, w, r.now); n != ahead || err != nil {
+			t.Errorf("%d are ahead, not %d; %v", n, ahead, err)
+		}
+	}
+	check(a.Notification.Seq().Message(0), false, 0, 3)
+	r.start(t, f, first, 0)
+	r.start(t, f, a, 0)
+	check(a.Notification.Seq().Message(1), false, 0, 2)
+	if _, err := r.DB.Exec(t.Context(), "UPDATE message SET hold = 'restored/x' WHERE id = $1", int64(a.Notification.Seq().Message(3))); err != nil {
+		t.Fatal(err)
+	}
+	check(a.Notification.Seq().Message(3), true, 0, 4)
+	if w, err := r.Messages.Waiting(t.Context(), carillon.SeqOf(carillon.NewID(r.now.Add(time.Hour)))); w != nil || err != nil {
+		t.Errorf("of a notification that does not exist: %+v, %v", w, err)
 	}
 }
 

@@ -20,6 +20,9 @@ type Event struct {
 	Name string `json:"event"`
 	Text string `json:"text"`
 
+	Until string `json:"until,omitempty"` // end of a wait
+	Ahead *int   `json:"ahead,omitempty"` // messages that are sent before
+
 	at time.Time
 }
 
@@ -45,7 +48,7 @@ type timeline []Event
 
 func (t *timeline) add(at time.Time, name, text string) {
 	if !at.IsZero() {
-		*t = append(*t, Event{instant(at), name, text, at})
+		*t = append(*t, Event{At: instant(at), Name: name, Text: text, at: at})
 	}
 }
 
@@ -78,6 +81,9 @@ func timelineOf(
 		}
 		t.add(m.FirstSent, "sent", "first message sent")
 		t.followed(x, followUps)
+		if err := t.waits(ctx, s, x, time.Now()); err != nil {
+			return nil, err
+		}
 		if !x.Canceled {
 			t.add(m.CanceledAt, "canceled", fmt.Sprintf("canceled for %d of %d recipients", m.Canceled, x.Total))
 		}

@@ -226,16 +226,18 @@ function Links({ page: n, p }: { page: SentPage; p: PageTexts }) {
 export function Whole({ page: n }: { page: SentPage }) {
   const p = useTexts(pageTexts);
   const language = useLanguage();
-  const words = (event: string, text: string) => {
-    const known = (p as Record<string, string>)["ev_" + event];
-    return known ? fill(known, { time: n.scheduled_time ? time(n.scheduled_time, language) : "" }) : text;
+  const words = (e: NonNullable<SentPage["timeline"]>[number]) => {
+    const known = (p as Record<string, string>)["ev_" + e.event];
+    const at = e.until ?? n.scheduled_time;
+    const ahead = new Intl.NumberFormat(language).format(e.ahead ?? 0);
+    return known ? fill(known, { time: at ? time(at, language) : "", n: ahead }) : e.text;
   };
   return (
     <Card title={p.whole}>
       <ol className="sent-timeline">
         {n.timeline!.map((e, i) => (
           <li key={i}>
-            <span>{words(e.event, e.text)}</span>
+            <span>{words(e)}</span>
             <time className="small muted nowrap" dateTime={e.at} title={absolute(e.at, language)}>
               {time(e.at, language, true)}
             </time>
