@@ -113,7 +113,7 @@ func (p parts) each(name string, visit func(t xml.Token, depth int) error) error
 		switch t.(type) {
 		case xml.StartElement:
 			depth++
-		case xml.Directive: // a document of Word has no document type, and with it no entities
+		case xml.Directive: // documents of Word have no document type, and therefore no entities
 			return fault(Damaged)
 		}
 		if depth > maxNesting {
@@ -199,9 +199,9 @@ type word struct {
 	out    *strings.Builder
 	title  string
 
-	paragraphs []*paragraph // open ones: a text box is within a paragraph
+	paragraphs []*paragraph // the open ones: a text box is inside a paragraph
 	tables     []*row       // current rows of the open tables
-	skipped    int          // depth of the element whose content is left out, else 0
+	skipped    int          // depth of the element whose content is skipped, else 0
 	shown      bool         // within the text of a run
 	hidden     bool         // the run is not shown
 	item       bool         // the last paragraph was a list item

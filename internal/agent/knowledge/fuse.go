@@ -113,8 +113,8 @@ func compareBools(a, b bool) int {
 	return -1
 }
 
-// trustMeaning raises the confidence by words of the articles in the language of the question that stand out in meaning. It is
-// a rule and not a calibration. first is the first article by words.
+// trustMeaning raises the confidence that the search by words gave to articles in the language of the question, if they stand
+// out in meaning. It is a rule and not a calibration. first is the first article by words.
 func trustMeaning(all []match, first place) {
 	var near []*match
 	for i := range all {

@@ -40,7 +40,7 @@ type span struct {
 	text    string
 	words   []string
 	worth   []float64 // by word of the question
-	related []bool    // the same: whether another word of its subjects occurs
+	related []bool    // by word of the question: whether another word of its subjects occurs
 	at      []int     // positions of the question's words in the passage; -1 if missing
 }
 
@@ -287,7 +287,7 @@ func all(wanted, have []string) bool {
 	return true
 }
 
-// worthOf returns the worth of a stem as a form of the word; 0 if it is none.
+// worthOf returns the worth of a stem as a form of the word; 0 if it is not a form.
 func (w *wanted) worthOf(stem string) (worth float64) {
 	for _, f := range w.forms {
 		if len(f.stems) == 1 && f.stems[0] == stem {
@@ -305,14 +305,14 @@ func (m *match) sentences() (all []string) {
 	return all
 }
 
-// continuing are the folded words with which a sentence refers to the one before.
+// continuing are the folded words with which a sentence refers to the previous one.
 //
 //nolint:gochecknoglobals // read-only
 var continuing = setOf(`it they this that these those then there you he she later otherwise so but also both
 	ello ellos ellas esto eso estos esos despues luego entonces tambien si ademas pero
 	isso isto eles elas depois entao tambem alem mas neste nesse`)
 
-// continued reports whether a sentence refers to the one before.
+// continued reports whether a sentence refers to the previous one.
 func continued(sentence string) bool {
 	words := Words(sentence)
 	return len(words) > 0 && continuing[words[0]]

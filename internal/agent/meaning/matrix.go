@@ -10,8 +10,8 @@ import (
 )
 
 // A stored vector has length 1. It consists of a scale, which is a float32 in little-endian order, and a byte for each
-// dimension: the component divided by the scale, rounded. That takes a quarter of the room of float32, and changes the
-// similarity by less than a hundredth.
+// dimension: the component divided by the scale, rounded. That takes a quarter of the space of float32, and changes
+// the similarity by less than a hundredth.
 const scaleBytes = 4
 
 const steps = 127 // from 0 to the largest component
@@ -107,7 +107,7 @@ func dot(a, b []int8) int32 {
 	return s0 + s1 + s2 + s3
 }
 
-const perPart = 2 << 20 // components that one processor compares before another one helps
+const perPart = 2 << 20 // components that one processor compares before a second one helps
 
 // compare returns the similarity of each row to a question.
 func (m *matrix) compare(q question) []float32 {
