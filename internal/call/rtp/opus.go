@@ -99,7 +99,8 @@ const (
 	maxConceal = 5                // packets in a row; the jitter buffer replaces more by silence
 )
 
-// opusLine puts the packets of a stream in order and decodes them: unlike G.711, their sound depends on the packets before.
+// opusLine puts the packets of a stream in order and decodes them: unlike G.711, their sound depends on the previous
+// packets.
 type opusLine struct {
 	decoder decoder
 	ssrc    uint32

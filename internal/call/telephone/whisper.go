@@ -103,7 +103,7 @@ func (p *placed) about() string {
 	return strings.TrimRight(short, ",;: ")
 }
 
-// wish holds a caller's words before a transfer.
+// wish holds a caller's words: those that asked for the transfer, and those before them.
 type wish struct {
 	before, last string // spoken
 	request      string // the words that asked for the transfer
