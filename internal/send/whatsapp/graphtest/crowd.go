@@ -7,7 +7,7 @@ import (
 )
 
 // Somebody is a person with several addresses. The callbacks of each stage are delivered in any order and more than once;
-// those of a change follow those of the stage before.
+// those of a change follow those of the previous stage.
 type Somebody struct {
 	I        int
 	Stages   [][]Inbound  // messages, without timestamps
