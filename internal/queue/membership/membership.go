@@ -55,9 +55,9 @@ type Options struct {
 	Log  *slog.Logger
 	// Deposed is called after this node declared another one dead, whose background work may be unfinished.
 	Deposed func()
-	// Moved is called when this node gave shards back, so that the others check at once.
+	// Moved is called when this node gave shards back, so that the others check immediately.
 	Moved func()
-	// Lapsed is called when this node may not start work any more because it could not prove to the others that it is
+	// Lapsed is called when this node may no longer start work, because it could not prove to the others that it is
 	// alive.
 	Lapsed func()
 }
