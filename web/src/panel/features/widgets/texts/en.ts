@@ -29,7 +29,7 @@ export const texts = {
   pale: "This color is hard to see on light pages: {n} to 1, the minimum is 3.",
   useDarker: "Use {colour}",
   welcome: "Welcome message",
-  welcomeHelp: "First message of the chat, in its language",
+  welcomeHelp: "First message, in the chat's language",
   translations: "In other languages",
   translationsHelp: "Visitors see the welcome message in their language, or the one above.",
   addLanguage: "New language",

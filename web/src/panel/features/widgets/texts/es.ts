@@ -32,7 +32,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   pale: "Este color apenas se ve en páginas claras: {n} a 1, el mínimo es 3.",
   useDarker: "Usar {colour}",
   welcome: "Mensaje de bienvenida",
-  welcomeHelp: "Primer mensaje del chat, en su idioma",
+  welcomeHelp: "Primer mensaje, en el idioma del chat",
   translations: "En otros idiomas",
   translationsHelp: "Los visitantes ven la bienvenida en su idioma o la de arriba.",
   addLanguage: "Nuevo idioma",
