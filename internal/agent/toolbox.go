@@ -135,7 +135,7 @@ func (r *Request) NewCall(t *ServerTool, arguments map[string]any, ordinal int) 
 	return c
 }
 
-// toolQuestion begins the names of the questions of calls. No result's name does.
+// toolQuestion is the prefix of the names of calls' questions. No result's name has it.
 const toolQuestion = "-tool"
 
 // asks returns the name of the call's open question. A confirmation has a different name for each call, so that the
@@ -147,7 +147,7 @@ func (c *Call) asks() string {
 	return toolQuestion + "." + c.Parameter
 }
 
-// Open reports whether the question of a name is the call's. A nil call has none.
+// Open reports whether the question with a name belongs to the call. A nil call has none.
 func (c *Call) Open(asked string) bool { return c != nil && !c.Started && c.asks() == asked }
 
 // Pending returns the call whose question is open, or nil.

@@ -20,7 +20,7 @@ type Transfer struct {
 	// MaxCalls is the maximum number of calls that are being transferred or are connected at the same time, on all
 	// nodes; 0 means no maximum.
 	MaxCalls int `json:"max_calls,omitempty"`
-	// Queue is for callers over MaxCalls, which is 1 by default then. Nil means that they do not wait.
+	// Queue is for callers beyond MaxCalls, which then defaults to 1. Nil means that they do not wait.
 	Queue *Queue `json:"queue,omitempty"`
 	// Phrases trigger a transfer. If empty, a request to talk to a person triggers it.
 	Phrases []string `json:"phrases,omitempty"`

@@ -19,7 +19,7 @@ const (
 	typeOfParts = "/officeDocument"
 )
 
-// docx reads a document of Word as Markdown: headings, paragraphs, lists and tables, without what is deleted or hidden.
+// docx reads a document of Word as Markdown: headings, paragraphs, lists and tables, without deleted or hidden parts.
 func docx(content []byte) (document, error) {
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
@@ -66,7 +66,7 @@ func (p parts) main() string {
 	return ""
 }
 
-// format names the format of an archive that is no document of Word.
+// format returns the format of an archive that is not a Word document.
 func (p parts) format() string {
 	for name := range p {
 		switch {

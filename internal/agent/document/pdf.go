@@ -274,7 +274,7 @@ func printable(r rune) rune {
 	return r
 }
 
-// usable returns a title, unless a program left the name of a file or its own there.
+// usable returns a title, unless it is the name of a file or of the program that made the document.
 func usable(title string) string {
 	title = oneLine(title)
 	lower := strings.ToLower(title)

@@ -74,7 +74,7 @@ func (l *lexicon) with(synonyms, language string) *lexicon {
 	return own
 }
 
-// both returns what the company's lexicon and the shipped one have.
+// both returns the entries of the company's lexicon and of the shipped one.
 func both[T any](l *lexicon, of func(*lexicon) []T) []T {
 	if l.shipped == nil {
 		return of(l)

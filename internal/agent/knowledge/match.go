@@ -130,7 +130,7 @@ func (w *weights) sum(text, title []float64) (sum float64) {
 	return sum
 }
 
-// related returns the share of missing words of which others of their subjects occur.
+// related returns the share of missing words for which another word of the same subject occurs.
 func (w *weights) related(worth []float64, related []bool) (sum float64) {
 	for i, weight := range w.each {
 		if related[i] && worth[i] == 0 {
@@ -263,7 +263,7 @@ func newSpan(text string, q *question, language string) span {
 	return s
 }
 
-// relate finds the words of the question of which the span has others of the same subject.
+// relate finds the words of the question for which the span has another word of the same subject.
 func (s *span) relate(stems []string, q *question) {
 	known := lexiconOf(q.language).subjects
 	for _, stem := range stems {

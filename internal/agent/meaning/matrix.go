@@ -73,7 +73,7 @@ const perPassage = 72 // bytes of a row besides its components
 
 func (m *matrix) size() int { return len(m.parts) + len(m.passages)*perPassage }
 
-// add adds a row. Rows of other dimensions, which a server left that changed its model, are skipped.
+// add adds a row. Rows of other dimensions, left by a former model of the server, are skipped.
 func (m *matrix) add(passage int, hash string, packed []byte) error {
 	if len(packed) != scaleBytes+m.dimensions {
 		return nil

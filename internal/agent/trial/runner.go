@@ -21,7 +21,8 @@ type Runner struct {
 	Tester
 
 	Store *store.Store
-	// Thinking returns a thinker like Tester's with another search, for drafts of knowledge, and Vectors those of another database.
+	// Thinking returns a thinker like Tester's with another search, for drafts of knowledge, and Vectors returns the vectors of
+	// another database.
 	Thinking func(*knowledge.Search) agent.Thinker
 	Vectors  func(*store.Store) *meaning.Vectors
 }
