@@ -187,7 +187,7 @@ func (t *Tracker) judge() {
 	}
 }
 
-// late reports whether the call has lasted for too long to be judged by something.
+// late reports whether the call is older than d, unless a machine was answered before.
 func (t *Tracker) late(d time.Duration) bool { return !t.answered && t.at > d }
 
 // noise is the level of the background: the lowest of the last 1.5 to 3 s.

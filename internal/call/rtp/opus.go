@@ -109,7 +109,7 @@ type opusLine struct {
 	held    []rtp.Packet // packets after a missing one, by their order
 }
 
-// take decodes the packets that are due. play gets their sound, as that of packets of theirs.
+// take decodes the packets that are due. play gets the sound of each packet, and of the replacements for lost ones.
 func (o *opusLine) take(p *rtp.Packet, play func(p *rtp.Packet, pcm []int16, lost bool)) {
 	if len(p.Payload) == 0 {
 		return
