@@ -152,7 +152,7 @@ func (x *Jobs) pauses(ctx context.Context, v *View, reason, detail string) error
 	return x.save(ctx, v)
 }
 
-// refused handles the refusal of a job's batch: the job waits, leaves rows out, or is paused.
+// refused handles the refusal of a job's batch: the job waits, skips rows, or is paused.
 func (x *Jobs) refused(ctx context.Context, v *View, found messages.JobCheck, rows []row, known map[int]fault, err error) error {
 	e, ok := errors.AsType[*carillon.Error](err)
 	if !ok {

@@ -50,7 +50,7 @@ func linksOf(notes string) (l links) {
 	return l
 }
 
-// Resendable is a failed recipient, with whether the same message can be sent again.
+// Resendable is a failed recipient, and whether the same message can be sent to them again.
 type Resendable struct {
 	N      int             `json:"n"`
 	Number string          `json:"number"`            // empty if the message goes to an id

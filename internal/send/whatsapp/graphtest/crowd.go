@@ -117,7 +117,7 @@ func Crowd() (all []*Somebody) {
 	return all
 }
 
-// moves reports that a number and the id with it have become others.
+// moves reports that a number and its id have changed.
 func (c *Somebody) moves(from, id, number, newID, at string) {
 	m := Inbound{"id": "wamid." + newID, "type": "system", "system": map[string]any{
 		"type": "user_changed_number", "body": "changed", "wa_id": number, "user_id": newID, "previous_user_id": id,
