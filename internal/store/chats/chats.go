@@ -103,7 +103,7 @@ type Conversation struct {
 	Asks       string    // open question of the agent, in the terms of package agent; empty for none
 	AskedSeq   int64     // turn that first asked it, also for questions of flows; 0 if unknown
 	ReviewAt   time.Time // when the review is due, or until when it is claimed; zero for none
-	// ReviewTries is the number of times that the due review was begun since the conversation went on.
+	// ReviewTries is the number of times that the due review was begun since the conversation continued.
 	ReviewTries int64
 	Memory      string // what the agent keeps until the next message, in the terms of package agent; empty for nothing
 	Rating      int    // 1 to 5; 0 for none

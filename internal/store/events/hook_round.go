@@ -21,7 +21,7 @@ type Round struct {
 	Attempts  []Attempt
 }
 
-// maxAttempts is the number of attempts kept per endpoint, besides maxFailed failed ones.
+// maxAttempts is the number of attempts kept per endpoint, in addition to maxFailed failed ones.
 const (
 	maxAttempts = 1000
 	maxFailed   = 1000

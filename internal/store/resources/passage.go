@@ -273,7 +273,8 @@ func (s *Store) Occurrences(ctx context.Context, companyID string, knowledge, te
 	return found, db.Wrap(err, "search passages")
 }
 
-// PassageCount returns the number of passages of some of a company's knowledge, and their synonyms, a group a line.
+// PassageCount returns the number of passages of some of a company's knowledge, and their synonyms, one group per
+// line.
 func (s *Store) PassageCount(ctx context.Context, companyID string, knowledge []string) (n int, synonyms string, err error) {
 	err = db.Each(ctx, s.d, func(scan db.Scan) error {
 		var passages int

@@ -284,7 +284,7 @@ func (s *Vectors) Finish(ctx context.Context, c *VectorClaim, o *Outcome, now, d
 	})
 }
 
-// Forget deletes the state of a base whose vectors are removed, unless it has got a server meanwhile.
+// Forget deletes the state of a base whose vectors are removed, unless the base has got a server in the meantime.
 func (s *Vectors) Forget(ctx context.Context, c *VectorClaim) error {
 	_, err := s.d.Exec(ctx, "DELETE FROM embedding WHERE company_id = $1 AND knowledge_id = $2 AND node = $3 AND model = ''",
 		c.CompanyID, c.ID, c.Node)
