@@ -197,7 +197,7 @@ type pageSpeech struct {
 	at    time.Duration // position of since in the person's sound
 }
 
-// mark handles the begin or the end of speech that the page detected.
+// mark handles the beginning or the end of speech that the page detected.
 func (l *listener) mark(ctx context.Context, speech bool, at time.Duration, now time.Time) {
 	p := l.page
 	switch {

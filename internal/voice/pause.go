@@ -94,9 +94,9 @@ func (l *listener) early(u *utterance, p *pause, r Recognizer, failed error) {
 }
 
 const (
-	// maxLikely is the longest silence after which a turn ends whose words look complete.
+	// maxLikely is the longest silence after which a turn whose words look complete ends.
 	maxLikely = 800 * time.Millisecond
-	// thinkTimeout is the time after which a response is dropped that nobody has asked for.
+	// thinkTimeout is the time after which a response that nobody has asked for is dropped.
 	thinkTimeout = 10 * time.Second
 )
 
