@@ -146,7 +146,8 @@ func (x Embeddings) put(r *http.Request, by member.Member, id string) (vectorSta
 	return x.state(r, by, id)
 }
 
-// remove makes a base be searched by words alone. Its vectors are removed in the background.
+// remove removes the server of a base, which is then searched by words alone. Its vectors are removed in the
+// background.
 func (x Embeddings) remove(r *http.Request, by member.Member, id string) (httpio.None, error) {
 	err := x.edit(r, by, id, nil)
 	x.Vectors.Wake()
