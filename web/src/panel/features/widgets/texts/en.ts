@@ -145,7 +145,7 @@ export const voiceTexts = {
   hearingHelp: "Used if the agent has no speech recognition.",
   hearingAuto: "The browser, on the device only",
   hearingAutoHelp:
-    "The sound of a visitor's voice goes to this installation, for teammates and interruptions, and to no one else. Works in Chrome and Firefox on a computer, in a separate window or if your page's tag allows it.",
+    "A visitor's voice is sent only to this installation, so that teammates can hear it and the visitor can interrupt. Works in Chrome and Firefox on a computer, in a separate window or if your page's tag allows it.",
   hearingBrowser: "Also the service of the browser's maker",
   hearingBrowserHelp:
     "If the device can't, Chrome sends the visitor's voice to Google, Safari to Apple, Edge to Microsoft. Visitors are asked first, and can type instead.",

@@ -147,7 +147,7 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   hearingHelp: "Usado se o agente não tiver reconhecimento de fala próprio.",
   hearingAuto: "O navegador, somente no dispositivo",
   hearingAutoHelp:
-    "O som da voz do visitante chega a esta instalação, para a equipe e as interrupções, e a mais ninguém. Funciona no Chrome e no Firefox em um computador, em uma janela própria ou se a tag da sua página permitir.",
+    "A voz do visitante chega somente a esta instalação, para que a equipe a ouça e o visitante possa interromper. Funciona no Chrome e no Firefox em um computador, em uma janela própria ou se a tag da sua página permitir.",
   hearingBrowser: "Também o serviço do fabricante do navegador",
   hearingBrowserHelp:
     "Se o dispositivo não conseguir, o Chrome envia a voz do visitante ao Google, o Safari à Apple e o Edge à Microsoft. O visitante precisa autorizar antes e também pode digitar.",
