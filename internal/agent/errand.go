@@ -18,7 +18,7 @@ import (
 //	              │                 │
 //	              └── cancel, no ───┴──▶ nothing is called
 
-// maxAttempts bounds the answers to one question that cannot be read.
+// maxAttempts bounds the unreadable answers to one question.
 const maxAttempts = 3
 
 // beginCall starts the call of a tool that has a phrase in the message. done is false if there is none.

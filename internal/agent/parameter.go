@@ -57,7 +57,7 @@ type Parameter struct {
 	Description string   `json:"description,omitempty"`
 	Required    bool     `json:"required,omitempty"`
 	Choices     []string `json:"choices,omitempty"`
-	Pattern     string   `json:"pattern,omitempty"` // form of a text: a regular expression (RE2) for all of it
+	Pattern     string   `json:"pattern,omitempty"` // form of a text: a regular expression (RE2) that the whole text must match
 	// Question asks for the parameter. Without one, the description is read out in a standard question.
 	Question Texts `json:"question,omitempty"`
 }

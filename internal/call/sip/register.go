@@ -54,7 +54,7 @@ type registration struct {
 	places *share.Share
 	line   Line
 	stop   context.CancelFunc
-	callID string // of all its requests, whose numbers rise
+	callID string // the same in all its requests; their numbers (seq) rise
 	seq    uint32
 	asked  time.Duration // requested lifetime
 	done   chan struct{}

@@ -122,7 +122,7 @@ func (w *wish) observe(e voice.Event) {
 	}
 }
 
-// about returns the request, or the words before it if it only asks for a person.
+// about returns the request. If it only asks for a person, about returns the words before it.
 func (w *wish) about(anybody bool) string {
 	if anybody && strings.ContainsRune(strings.TrimSpace(w.before), ' ') { // more than a yes
 		return w.before

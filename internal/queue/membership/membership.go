@@ -250,7 +250,7 @@ func (m *Membership) Leave(ctx context.Context) error {
 	return nil
 }
 
-// KeepSession keeps the session open that shows the database that this process is alive, until ctx ends.
+// KeepSession keeps a database session open until ctx ends. The session shows that this process is alive.
 func (m *Membership) KeepSession(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := m.store.Nodes.KeepSession(ctx, m.id)

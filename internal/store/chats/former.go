@@ -140,8 +140,8 @@ func (s *Store) moved(ctx context.Context, tx *db.Tx, o *Open, at time.Time) err
 // week. After that a number may be somebody else's.
 const maxOvertaken = 7 * 24 * time.Hour
 
-// overtaken returns the contact with a later change of the same person; "" if there is none. It replaces the new
-// identities of the open by the contact's present ones.
+// overtaken returns the contact with a later change of the same person; "" if there is none. It replaces the
+// identities in o.Became with the contact's present ones.
 func (c *claimer) overtaken(ctx context.Context, o *Open) (string, error) {
 	formers, err := formersOf(ctx, c.tx, c.s.d, c.companyID, o.Became)
 	if err != nil || o.At.IsZero() {

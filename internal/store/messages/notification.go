@@ -411,7 +411,7 @@ type DayUse struct {
 	Used int
 }
 
-// UsedSince returns a company's use of the UTC days from one on, except days without use.
+// UsedSince returns a company's use of each UTC day from `day` on, without unused days.
 func (s *Notifications) UsedSince(ctx context.Context, companyID, day string) ([]DayUse, error) {
 	return db.Collect(ctx, s.d, "usage", func(scan db.Scan) (d DayUse, err error) {
 		err = scan(&d.Date, &d.Used)
