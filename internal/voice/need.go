@@ -150,7 +150,7 @@ const (
 	pauseMargin = 1.1
 )
 
-// add records a pause after which the person went on.
+// add records a pause after which the person continued.
 func (p *pauses) add(d time.Duration) {
 	p.recent = append(p.recent, d)
 	p.recent = p.recent[max(0, len(p.recent)-maxPauses):]

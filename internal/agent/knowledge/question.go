@@ -15,7 +15,7 @@ type question struct {
 // wanted is a word of a question, or a phrase of several, with the forms in which a passage may contain it.
 type wanted struct {
 	text     string // folded
-	forms    []form // the first ones are its own, those of synonyms follow
+	forms    []form // its own come first, then those of synonyms
 	own      int    // number of forms that are no synonyms
 	weight   float64
 	subjects []int // of its language's lexicon

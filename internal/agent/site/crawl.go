@@ -36,7 +36,7 @@ const (
 // The faults of a look. The panel has a sentence for each.
 const (
 	Unreachable = "unreachable" // no response; the detail says why
-	Status      = "status"      // the address has another status than 200
+	Status      = "status"      // the address has a status other than 200
 	Robots      = "robots"      // robots.txt or the page itself does not allow it
 	Moved       = "moved"       // to another host
 	NoPages     = "no_pages"    // no page with a text

@@ -91,7 +91,7 @@ func (s *CannedReplies) Replace(ctx context.Context, companyID string, c Canned,
 	}))
 }
 
-// Delete deletes one of a company's. Errors: not_found.
+// Delete deletes a company's canned reply. Errors: not_found.
 func (s *CannedReplies) Delete(ctx context.Context, companyID, id string) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		before, err := findCanned(ctx, tx, companyID, id)
