@@ -37,7 +37,7 @@ type Answer struct {
 	IdempotencyKey string `json:"-"`
 }
 
-// Person is the recipient of an Answer, by one of both.
+// Person is the recipient of an Answer, identified by one of the two fields.
 type Person struct {
 	Number string `json:"number,omitempty"`
 	UserID string `json:"user_id,omitempty"` // the channel's ID of a person whose number is unknown

@@ -234,7 +234,7 @@ func (c *Client) retryIn(err error, call Call, try int) (time.Duration, bool) {
 	return 0, false
 }
 
-// jitter makes a pause up to a quarter longer, so that many clients do not come back at once.
+// jitter makes a pause up to a quarter longer, so that many clients do not come back at the same time.
 func jitter(d time.Duration) time.Duration { return d + rand.N(d/4+1) } //nolint:gosec // nothing is guessed from it
 
 // expired reports whether a token was refused.

@@ -80,7 +80,7 @@ func joined(before, after string) bool {
 }
 
 // decimal reads a number with the separators of a language: 1,234.5 in English, 1.234,5 in the others. A single
-// separator before other than three digits is the decimal one in every language.
+// separator that is not followed by exactly three digits is the decimal one in every language.
 func decimal(text, tag string) (float64, bool) {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "+")
 	point := ","

@@ -8,7 +8,8 @@ import (
 	"carillon/internal/agent/knowledge"
 )
 
-// AnswerKind returns what a question by its name and type expects to hear: email, date or name, or "" for anything else.
+// AnswerKind returns the kind of answer that a question with this name and type expects: email, date or name, or "" for
+// anything else.
 func AnswerKind(name, kind string) string {
 	words := knowledge.Words(strings.ReplaceAll(name, "_", " "))
 	has := func(any ...string) bool {

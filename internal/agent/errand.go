@@ -18,7 +18,7 @@ import (
 //	              │                 │
 //	              └── cancel, no ───┴──▶ nothing is called
 
-// maxAttempts bounds the answers to one question that cannot be read.
+// maxAttempts bounds the unreadable answers to one question.
 const maxAttempts = 3
 
 // beginCall starts the call of a tool that has a phrase in the message. done is false if there is none.
@@ -125,7 +125,7 @@ func canceling(message string) bool {
 	return slices.Contains(cancels, strings.Join(knowledge.Words(message), " "))
 }
 
-// PendingTool returns the tool of the pending call. It returns nil if the agent may not use the tool any more.
+// PendingTool returns the tool of the pending call. It returns nil if the agent may no longer use the tool.
 func (r *Request) PendingTool(ctx context.Context) (*ServerTool, error) {
 	call := r.Memory.Call
 	tools, err := r.Offered(ctx)
@@ -188,8 +188,8 @@ func continueCall(ctx context.Context, r *Request, emit func(Action) error) (don
 	return true, proceed(ctx, r, t, arguments, emit)
 }
 
-// unreadable responds to a message that does not answer the call's question. A question of the person, small talk and
-// the wish for a person are left to the rest of the engine.
+// unreadable responds to a message that does not answer the call's question. Questions of the person, small talk and
+// requests for a teammate are left to the rest of the engine.
 func unreadable(r *Request, call *Call, texts toolTexts, emit func(Action) error) (done bool, err error) {
 	message := strings.TrimSpace(r.Message())
 	if r.Early || SmallTalk(message) || strings.HasSuffix(message, "?") || r.keys() {

@@ -132,8 +132,8 @@ func (r *Result) read(message, language string) (text string, ok bool) {
 	return message, true
 }
 
-// chosen returns the choice that a message, as folded words, names. If it names several, one of them must contain all
-// the others.
+// chosen returns the choice that occurs in a message, given as folded words. If several occur, one of them must
+// contain all the others.
 func (r *Result) chosen(words []string) (choice string, ok bool) {
 	said, longest := " "+strings.Join(words, " ")+" ", ""
 	var named []string

@@ -57,7 +57,7 @@ type Parameter struct {
 	Description string   `json:"description,omitempty"`
 	Required    bool     `json:"required,omitempty"`
 	Choices     []string `json:"choices,omitempty"`
-	Pattern     string   `json:"pattern,omitempty"` // form of a text: a regular expression (RE2) for all of it
+	Pattern     string   `json:"pattern,omitempty"` // form of a text: a regular expression (RE2) that the whole text must match
 	// Question asks for the parameter. Without one, the description is read out in a standard question.
 	Question Texts `json:"question,omitempty"`
 }
@@ -89,7 +89,7 @@ func (p *Parameter) pattern() (*regexp.Regexp, error) {
 	return regexp.Compile("(?i)(?:" + p.Pattern + ")")
 }
 
-// Fault returns the reason why a decoded JSON value is none of the parameter's, in a form that completes "The
+// Fault returns the reason why a decoded JSON value is not a value of the parameter, in a form that completes "The
 // parameter x …", or "".
 func (p *Parameter) Fault(value any) string {
 	switch p.Type {
@@ -246,7 +246,7 @@ const maxFound = 20 // matches of a pattern that are looked at
 
 func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// obvious fills in the parameters whose values the first message contains without doubt: texts with a form, dates,
+// obvious fills in the parameters whose values are unambiguous in the first message: texts with a form, dates,
 // choices, and a single number if a single parameter takes one.
 func obvious(r *Request, t *ServerTool) map[string]any {
 	found, rest := map[string]any{}, r.Message()

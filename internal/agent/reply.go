@@ -22,8 +22,8 @@ type Request struct {
 	// does not, the question itself is the response.
 	Early bool
 	Aloud bool // the contact listens, on the telephone or in a page
-	// UseTool makes the contact's page run one of the agent's client tools and returns the result. The agent reads its
-	// error. It is nil if no page runs tools.
+	// UseTool makes the contact's page run one of the agent's client tools and returns the result. The agent reads the
+	// error. UseTool is nil if no page runs tools.
 	UseTool func(ctx context.Context, name, parameters string) (result string, err error)
 	// ReplaceTools means that UseTool returns the results of all tools, also of those on servers, in tests of agents. No
 	// tool is then run.
@@ -33,8 +33,8 @@ type Request struct {
 	Memory  Memory    // kept from the previous response
 	Turn    int64     // seq of the message within its conversation
 	Now     time.Time // in the company's time zone; zero means the current time in UTC
-	// Claim stores a memory before a tool changes something. It fails if somebody else responds in the conversation. It
-	// is nil if no conversation is stored.
+	// Claim stores a memory before a tool changes something. It fails if somebody else responds in the conversation.
+	// Claim is nil if no conversation is stored.
 	Claim func(ctx context.Context, m Memory) error
 }
 

@@ -30,7 +30,7 @@ type ServerTool struct {
 	Schema      json.RawMessage // JSON Schema of the arguments
 	Phrases     []string        // trigger it in the built-in engine
 	Changes     bool            // it changes something, so the person confirms each call
-	Idempotent  bool            // the server does a repeated call with the same key only once
+	Idempotent  bool            // the server executes repeated calls with the same key only once
 	Confirm     Texts           // replaces the question before a change
 	Check       func(arguments map[string]any) (reason string)
 }
@@ -83,7 +83,7 @@ type Status string
 // The outcomes of a call.
 const (
 	RanWell    Status = "ok"
-	RanNothing Status = "not_found" // the server knows nothing by these arguments
+	RanNothing Status = "not_found" // the server found nothing for these arguments
 	RanRefused Status = "refused"   // the call was not made
 	RanFailed  Status = "failed"
 	RanUnknown Status = "unknown" // a change that may or may not have happened
@@ -135,11 +135,11 @@ func (r *Request) NewCall(t *ServerTool, arguments map[string]any, ordinal int) 
 	return c
 }
 
-// toolQuestion begins the names of the questions of calls. No result's name does.
+// toolQuestion is the prefix of the names of calls' questions. No result's name has it.
 const toolQuestion = "-tool"
 
-// asks returns the name of the call's open question. That of a confirmation differs for each call, so that the answer
-// to an earlier one confirms nothing.
+// asks returns the name of the call's open question. A confirmation has a different name for each call, so that the
+// answer to an earlier one confirms nothing.
 func (c *Call) asks() string {
 	if c.Parameter == "" {
 		return toolQuestion + "/" + c.Key
@@ -147,7 +147,7 @@ func (c *Call) asks() string {
 	return toolQuestion + "." + c.Parameter
 }
 
-// Open reports whether the question of a name is the call's. A nil call has none.
+// Open reports whether the question with a name belongs to the call. A nil call has none.
 func (c *Call) Open(asked string) bool { return c != nil && !c.Started && c.asks() == asked }
 
 // Pending returns the call whose question is open, or nil.

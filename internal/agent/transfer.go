@@ -17,9 +17,10 @@ import (
 type Transfer struct {
 	Number  string   `json:"number,omitempty"`
 	Numbers []string `json:"numbers,omitempty"` // called in turn until somebody takes the call
-	// MaxCalls is the maximum of calls being transferred or connected at once, on all nodes; 0 means no maximum.
+	// MaxCalls is the maximum number of calls that are being transferred or are connected at the same time, on all
+	// nodes; 0 means no maximum.
 	MaxCalls int `json:"max_calls,omitempty"`
-	// Queue is for callers over MaxCalls, which is 1 by default then. Nil means that they do not wait.
+	// Queue is for callers beyond MaxCalls, which then defaults to 1. Nil means that they do not wait.
 	Queue *Queue `json:"queue,omitempty"`
 	// Phrases trigger a transfer. If empty, a request to talk to a person triggers it.
 	Phrases []string `json:"phrases,omitempty"`
@@ -28,7 +29,7 @@ type Transfer struct {
 
 // Queue bounds the callers who wait for a transfer.
 type Queue struct {
-	MaxWaiting int `json:"max_waiting"` // callers at once
+	MaxWaiting int `json:"max_waiting"` // callers at the same time
 	MaxWait    int `json:"max_wait_s"`  // seconds
 }
 
@@ -42,7 +43,7 @@ const (
 	defaultMaxWait    = 300
 )
 
-// Waits returns the limits of the queue: callers at once, and the time of each.
+// Waits returns the limits of the queue: callers at the same time, and the time of each.
 func (t *Transfer) Waits() (callers int, each time.Duration) {
 	if t.Queue == nil {
 		return 0, defaultMaxWait * time.Second

@@ -226,8 +226,8 @@ func (c *Calls) hangUpAll(why error) {
 	}
 }
 
-// HangUp ends a company's call, placed or to a line, on any node. It returns the call's state before, or "" if it is not
-// in progress. Errors: not_found.
+// HangUp ends a company's call, placed or to a line, on any node. It returns the call's previous state, or "" if it is
+// not in progress. Errors: not_found.
 func (c *Calls) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
 	notificationID, key, of, ok := provider.ParseCallID(id)
 	if !ok {

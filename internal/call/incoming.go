@@ -176,7 +176,7 @@ func (x *Incoming) end(ctx context.Context, id string, e calls.IncomingEnd) erro
 	return err
 }
 
-// HangUp ends a company's call on any node. It returns the call's state before, or "" if it is not in progress.
+// HangUp ends a company's call on any node. It returns the call's previous state, or "" if it is not in progress.
 // Errors: not_found.
 func (x *Incoming) HangUp(ctx context.Context, companyID, id string) (carillon.State, error) {
 	state, _, err := x.table.HangUp(ctx, companyID, id)
@@ -305,7 +305,7 @@ func (x *Incoming) over(f calls.ForeignIncoming, now time.Time) bool {
 	return isOver(x.gone, f.Node, f.Gone, x.store.DB.SQLite(), now)
 }
 
-// Enqueue gives a call that an agent transfers its place among those of all nodes, of which there are most at once.
+// Enqueue gives a call that an agent transfers a place in the queue of all nodes, which has at most `most` places.
 // Errors: ErrFull.
 func (x *Incoming) Enqueue(ctx context.Context, companyID, agentID, conversationID string, most int) error {
 	ctx, cancel := context.WithTimeout(ctx, progressWait)
@@ -337,7 +337,8 @@ type Leg struct {
 	id  string
 }
 
-// Transfer records the second leg of a call, which has a place on the line if it is here. Errors: ErrFull.
+// Transfer records the second leg of a call. A leg that this program dials has a place on the line. Errors:
+// ErrFull.
 func (x *Incoming) Transfer(
 	ctx context.Context, line *carillon.Sender, conversationID, number string, mode calls.TransferMode,
 ) (*Leg, error) {

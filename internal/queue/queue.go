@@ -25,14 +25,14 @@ import (
 type Bus interface {
 	// PublishWakes sends wake-ups of shards that other nodes own.
 	PublishWakes(ws []Wake)
-	// PublishShards announces that this node gave shards back, so that the others check at once.
+	// PublishShards announces that this node gave shards back, so that the others check immediately.
 	PublishShards()
 }
 
 // Options configure a Queue. All are optional.
 type Options struct {
 	Bus Bus // nil on a single node
-	// Lapsed is called when this node may not start work any more because it could not prove to the others that it is
+	// Lapsed is called when this node may no longer start work, because it could not prove to the others that it is
 	// alive.
 	Lapsed func()
 	Log    *slog.Logger

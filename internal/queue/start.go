@@ -18,7 +18,7 @@ type flight struct {
 	lane    *lane.Lane
 	class   carillon.Class
 	start   *work.Start
-	shard   *shardWork    // shard at the commit of the start; nil once the flight does not keep the shard any more
+	shard   *shardWork    // shard at the commit of the start; nil once the flight no longer keeps the shard
 	stamp   time.Time     // of the start, for the recipient's interval; zero means none
 	wait    time.Duration // wait before sending, for the same reason
 	settled bool          // lasting work that its provider has accepted
@@ -143,8 +143,7 @@ const (
 )
 
 // setAside postpones messages that were just read and have to wait for a recipient's interval, before their turn
-// comes. So messages behind any number of them are read at once, and start with the next commit rather than with that
-// of the last of them.
+// comes. So the messages behind them are read immediately, however many wait, and start with the next commit.
 func (k *lanes) setAside(l *lane.Lane, b *lane.Buffer, now time.Time) {
 	if !l.Spacer.Active() || l.Room(now, k.LaneCap) <= 0 {
 		return

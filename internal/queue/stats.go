@@ -44,7 +44,8 @@ type BreakerCount struct {
 // MaxBreakers limits the list of breakers in Stats.
 const MaxBreakers = 100
 
-// Stats asks the dispatcher. It takes at most as long as ctx allows, and fails while the queue does not run.
+// Stats gets the figures from the dispatcher. It waits at most as long as ctx allows, and fails while the queue
+// does not run.
 func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	response := make(chan Stats, 1)
 	q.post(statsAsked(response))

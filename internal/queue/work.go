@@ -65,8 +65,8 @@ type Job struct {
 	// Forgiven is the number of attempts that do not count: the sender's breaker was open or opened by them, or they
 	// were not sent for a reason on our side.
 	Forgiven int
-	// Probe means that the breaker is half open and this attempt tests whether the fault is over. The work does not
-	// fail by it.
+	// Probe means that the breaker is half open and this attempt tests whether the fault is over. The test does not
+	// fail the work.
 	Probe bool
 	// Settled is called once the provider has accepted lasting work, which may continue for long, such as a ringing
 	// call. Its line works.

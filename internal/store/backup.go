@@ -120,7 +120,7 @@ func beginCopy(conn *sql.Conn, to string) (b *sqlite.Backup, err error) {
 }
 
 // copyPace keeps the steps of a copy short, with a pause of the same length after each. Written pages are synced a few
-// at a time, because syncing many at once would delay other commits.
+// at a time, because syncing many together would delay other commits.
 type copyPace struct {
 	pages    int32
 	file     *os.File

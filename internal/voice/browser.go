@@ -189,7 +189,7 @@ func (b *Browser) Listen(_ context.Context, h Hearing) (Recognizer, error) {
 	if b.last != nil {
 		b.last.next = r
 	}
-	if b.last == nil || b.last.result != nil { // otherwise they belong to the utterance before, whose result is due
+	if b.last == nil || b.last.result != nil { // otherwise they belong to the previous utterance, whose result is due
 		for _, x := range b.all { // words from before this utterance
 			if x.at < h.From {
 				x.used = len(x.words)

@@ -22,7 +22,8 @@ func (x *Session) Browser(state BrowserState, reason string) {
 	}
 }
 
-// Detected handles the begin or the end of speech that the person's page detected, at a position in the person's sound.
+// Detected handles the beginning or the end of speech that the person's page detected, at a position in the person's
+// sound.
 func (x *Session) Detected(speech bool, at time.Duration) {
 	x.call(func(l *loop) {
 		if l.person != nil && l.canHear() {

@@ -12,7 +12,7 @@ const (
 	stopKey    = '9'
 	choiceKeys = 8               // 9 is the request for no more calls
 	maxEntry   = 30              // keys of a number
-	entryPause = 2 * time.Second // after this pause a number is complete; # and its last digit complete it at once
+	entryPause = 2 * time.Second // after this pause a number is complete; # and its last digit complete it immediately
 
 	// Doubled is the time within which a repeated key, or repeated words, count as one answer.
 	Doubled = time.Second
@@ -94,7 +94,7 @@ func (l *hearer) keepUnasked() {
 	l.unasked = entry{}
 }
 
-// keepAll stores keys that answer nothing any more.
+// keepAll stores keys that no longer answer anything.
 func (l *hearer) keepAll() {
 	l.keepUnasked()
 	if e := l.entry; e != nil {

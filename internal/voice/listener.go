@@ -32,7 +32,7 @@ type listener struct {
 	onOver  func(u *utterance)
 	onText  func(u *utterance, t Transcript, err error)
 	onEarly func(u *utterance, text string)     // words up to a pause; without it turns are not transcribed early
-	onPause func(u *utterance, d time.Duration) // a pause after which the person went on; may be nil
+	onPause func(u *utterance, d time.Duration) // a pause after which the person continued; may be nil
 }
 
 // utterance is an uninterrupted stretch of a person's speech.
@@ -44,7 +44,7 @@ type utterance struct {
 	took   time.Duration // duration of the transcription
 	early  bool          // began before the response to the person's previous words was played
 	until  time.Duration // position of its end in the person's sound
-	// continues means that the previous turn was taken for complete too early.
+	// continues means that the previous turn was mistaken for complete.
 	continues bool
 	sound     chan sound
 	cancel    context.CancelFunc
@@ -197,7 +197,7 @@ type pageSpeech struct {
 	at    time.Duration // position of since in the person's sound
 }
 
-// mark handles the begin or the end of speech that the page detected.
+// mark handles the beginning or the end of speech that the page detected.
 func (l *listener) mark(ctx context.Context, speech bool, at time.Duration, now time.Time) {
 	p := l.page
 	switch {

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	pieceLength = 100 * time.Millisecond // sound sent at once, if the line accepts it ahead of time
+	pieceLength = 100 * time.Millisecond // sound sent at a time, if the line accepts it ahead of time
 	maxAhead    = 10 * time.Second       // sound produced ahead of playback
 )
 
@@ -41,7 +41,7 @@ func (m *mouth) length(samples int) time.Duration {
 
 func (m *mouth) samples(d time.Duration) int { return int(d * time.Duration(m.rate) / time.Second) }
 
-// piece returns the number of samples to send at once.
+// piece returns the number of samples to send at a time.
 func (m *mouth) piece() int { return m.samples(min(pieceLength, max(m.lead/3, 20*time.Millisecond))) }
 
 // add appends a sentence.
@@ -86,7 +86,7 @@ func (m *mouth) next(now time.Time) (pcm []int16, p *part) {
 	return pcm, p
 }
 
-// maxRecent is the maximum number of parts that play at once: each takes at least a fraction of a second.
+// maxRecent is the maximum number of parts that play at the same time: each takes at least a fraction of a second.
 const maxRecent = 8
 
 // done removes and returns the completely sent parts.
@@ -124,7 +124,7 @@ func (m *mouth) left(now time.Time) time.Duration {
 	return m.started.Add(m.length(m.sent)).Sub(now)
 }
 
-// stop ends the sound at once and returns the parts that were not completely played, in order.
+// stop ends the sound immediately and returns the parts that were not completely played, in order.
 func (m *mouth) stop(now time.Time) (unheard []*part) {
 	back := m.samples(m.left(now)) // sent samples that were not played
 	all := slices.Concat(m.recent, m.parts)

@@ -25,7 +25,7 @@ const (
 	// earlyAfter is the silence after which a turn is transcribed, in case it has ended.
 	earlyAfter  = 250 * time.Millisecond
 	fewWords    = 3 // words of a short answer
-	smallNumber = 2 // digits of a number that is said in one go
+	smallNumber = 2 // digits of a number that is said without a pause
 	freeDigits  = 3 // consecutive digits that are being dictated, without being asked for
 )
 
@@ -150,7 +150,7 @@ const (
 	pauseMargin = 1.1
 )
 
-// add records a pause after which the person went on.
+// add records a pause after which the person continued.
 func (p *pauses) add(d time.Duration) {
 	p.recent = append(p.recent, d)
 	p.recent = p.recent[max(0, len(p.recent)-maxPauses):]

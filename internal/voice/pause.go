@@ -8,7 +8,7 @@ import (
 )
 
 // A turn is transcribed at each pause of earlyAfter, in case it has ended. The words decide how long the pause may last.
-// If the person goes on, the transcript is dropped.
+// If the person continues, the transcript is dropped.
 
 // earlyTimeout is the silence after which a turn ends although its early transcript has not arrived.
 const earlyTimeout = time.Second
@@ -16,7 +16,7 @@ const earlyTimeout = time.Second
 // maxEarly is the maximum number of early transcripts of a turn.
 const maxEarly = 8
 
-// joinWithin is the time after a turn in which the person goes on with it, unless our response is heard.
+// joinWithin is the time after a turn within which the person may continue it, unless our response is heard.
 const joinWithin = 1500 * time.Millisecond
 
 // pause is a silence within an utterance, or at its end.
@@ -94,14 +94,14 @@ func (l *listener) early(u *utterance, p *pause, r Recognizer, failed error) {
 }
 
 const (
-	// maxLikely is the longest silence after which a turn ends whose words look complete.
+	// maxLikely is the longest silence after which a turn whose words look complete ends.
 	maxLikely = 800 * time.Millisecond
-	// thinkTimeout is the time after which a response is dropped that nobody has asked for.
+	// thinkTimeout is the time after which a response that nobody has asked for is dropped.
 	thinkTimeout = 10 * time.Second
 )
 
-// think requests the response to the words up to a pause, if they look complete. If the person goes on, the response is
-// dropped.
+// think requests the response to the words up to a pause, if they look complete. If the person continues, the response
+// is dropped.
 func (l *hearer) think(u *utterance, text string) {
 	if text == "" || u.pause.transcript.Partial || u.continues || l.held != nil || l.mate != nil || l.confirm != "" ||
 		l.ending != "" || l.answer != nil || l.conversation.State != chats.Automated || l.silence(l.person) > maxLikely {

@@ -14,9 +14,9 @@ const refuseKey = '*'
 
 // refusals are phrases of a person who does not want to be recorded, in words as knowledge.Words returns them.
 var refusals = struct {
-	anywhere []string // mean it wherever they stand
-	commands []string // mean it at the beginning of a text or after an opener
-	whole    []string // mean it if they are the whole text
+	anywhere []string // a refusal wherever they stand
+	commands []string // a refusal at the beginning of a text or after an opener
+	whole    []string // a refusal only if they are the whole text
 }{ //nolint:gochecknoglobals // read only
 	anywhere: []string{
 		"don t want to be recorded", "do not want to be recorded", "don t want this call recorded", "do not want this call recorded",

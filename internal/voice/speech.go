@@ -260,7 +260,7 @@ func (l *talker) speakTurn(v *chats.TurnView) {
 	l.active()
 }
 
-// cut stops our words at once. The unplayed ones are kept until the reason of the interruption is known.
+// cut stops our words immediately. The unplayed ones are kept until the reason of the interruption is known.
 func (l *talker) cut(now time.Time) {
 	r := l.response
 	unheard := l.mouth.stop(now)

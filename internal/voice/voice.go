@@ -73,7 +73,7 @@ type Recognizer interface {
 // Early is implemented by a Recognizer that can transcribe the sound so far, and then continue. It makes the end of a
 // turn depend on its words.
 type Early interface {
-	// Early returns the transcript of the sound so far. When ctx ends it returns at once.
+	// Early returns the transcript of the sound so far. When ctx ends it returns immediately.
 	Early(ctx context.Context) (Transcript, error)
 }
 

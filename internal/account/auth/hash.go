@@ -144,8 +144,8 @@ func (h *hasher) check(password, stored string) (ok, stale bool, err error) {
 	return false, false, nil
 }
 
-// rest returns parameters for the work that a hash with p lacks to reach the level, in no more memory than a current
-// hash.
+// rest returns the parameters of the additional work that raises a check of a hash with p to the level. The work
+// uses no more memory than a current hash.
 func (h *hasher) rest(p Params) (rest Params, some bool) {
 	lacking := h.level.Load() - p.work()
 	memory := min(lacking, int64(h.params.Memory))

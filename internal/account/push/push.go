@@ -24,7 +24,8 @@ import (
 const (
 	timeout = 5 * time.Second
 	maxBody = 4 << 10 // bytes of a push service's response
-	// slowFor is the time for which an endpoint gets no message after it did not respond: it holds up the others.
+	// slowFor is the time for which an endpoint that did not respond gets no messages, because it would hold up the
+	// others.
 	slowFor = 5 * time.Minute
 	maxSlow = 1000
 	// maxEndpoint bounds the characters of an endpoint.
@@ -33,10 +34,10 @@ const (
 	MaxText = 160
 )
 
-// ErrGone means that the browser no longer accepts messages: the subscription is of no use.
+// ErrGone means that the browser no longer accepts messages, so the subscription is useless.
 var ErrGone = errors.New("the push subscription has ended")
 
-// ErrSlow means that an endpoint did not respond lately and is left out for a while.
+// ErrSlow means that an endpoint has not responded recently and is skipped for a while.
 var ErrSlow = errors.New("the push service did not respond lately")
 
 // NewClient returns a client for push services: HTTPS to public addresses, without redirects.

@@ -19,7 +19,7 @@ const (
 	typeOfParts = "/officeDocument"
 )
 
-// docx reads a document of Word as Markdown: headings, paragraphs, lists and tables, without what is deleted or hidden.
+// docx reads a document of Word as Markdown: headings, paragraphs, lists and tables, without deleted or hidden parts.
 func docx(content []byte) (document, error) {
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
@@ -66,7 +66,7 @@ func (p parts) main() string {
 	return ""
 }
 
-// format names the format of an archive that is no document of Word.
+// format returns the format of an archive that is not a Word document.
 func (p parts) format() string {
 	for name := range p {
 		switch {
@@ -113,7 +113,7 @@ func (p parts) each(name string, visit func(t xml.Token, depth int) error) error
 		switch t.(type) {
 		case xml.StartElement:
 			depth++
-		case xml.Directive: // a document of Word has no document type, and with it no entities
+		case xml.Directive: // documents of Word have no document type, and therefore no entities
 			return fault(Damaged)
 		}
 		if depth > maxNesting {
@@ -199,9 +199,9 @@ type word struct {
 	out    *strings.Builder
 	title  string
 
-	paragraphs []*paragraph // open ones: a text box is within a paragraph
+	paragraphs []*paragraph // the open ones: a text box is inside a paragraph
 	tables     []*row       // current rows of the open tables
-	skipped    int          // depth of the element whose content is left out, else 0
+	skipped    int          // depth of the element whose content is skipped, else 0
 	shown      bool         // within the text of a run
 	hidden     bool         // the run is not shown
 	item       bool         // the last paragraph was a list item

@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// Reason names the cause why a file cannot be read. The panel has a sentence for each.
+// Reason is the reason why a file cannot be read. The panel has a sentence for each.
 type Reason string
 
 // The reasons.
 const (
-	Empty      Reason = "empty"       // no bytes, or white space alone
-	WrongType  Reason = "wrong_type"  // no format that can be read; the detail names it if it is known
+	Empty      Reason = "empty"       // no bytes, or only white space
+	WrongType  Reason = "wrong_type"  // an unsupported format; the detail is its name, if known
 	TooLarge   Reason = "too_large"   // too many bytes, or too much text
 	TooComplex Reason = "too_complex" // too many nested or repeated elements
 	TooMany    Reason = "too_many"    // more articles than a base can have
@@ -19,7 +19,7 @@ const (
 	Encrypted  Reason = "encrypted"   // a password is needed
 	Protected  Reason = "protected"   // copying its text is not allowed
 	Damaged    Reason = "damaged"     // not complete, or not valid
-	NoText     Reason = "no_text"     // pictures alone, as of a scanner, or nothing to read
+	NoText     Reason = "no_text"     // only pictures, such as scanned pages, or no text at all
 	NoProgram  Reason = "no_program"  // pdftotext is not installed
 	NoColumns  Reason = "no_columns"  // a table without columns for questions and answers; the detail names those it has
 	BadRow     Reason = "bad_row"     // a row of a table that cannot be read; the detail says why
@@ -31,7 +31,7 @@ const (
 // Fault explains why a file cannot be read.
 type Fault struct {
 	Reason Reason
-	Row    int    // line of a table; 0 if it is not a matter of one
+	Row    int    // line of a table; 0 if the fault concerns no line
 	Detail string // in English, or a name from the file
 }
 

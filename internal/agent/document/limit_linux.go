@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alone starts the program in a new process group, which ends as a whole, also with this program.
+// alone starts the command in a new process group, which is killed as a whole. The command also ends when Carillon
+// does.
 func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

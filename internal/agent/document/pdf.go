@@ -84,7 +84,7 @@ func (r *Reader) run(ctx context.Context, content []byte, maxBytes int64, args .
 	}
 	limited := limit(cmd.Process.Pid, pdfMemory)
 	if limited == nil {
-		_, _ = in.Write(content) // a program that ended early says why by its status
+		_, _ = in.Write(content) // if the program ended early, its status is the reason
 	}
 	_ = in.Close()
 	err = cmd.Wait()
@@ -113,7 +113,7 @@ func pdfFault(err error, text string) error {
 	case errors.As(err, &exit) && exit.ExitCode() == 3:
 		return fault(Protected)
 	case errors.As(err, &exit) && (exit.ExitCode() < 0 || strings.Contains(text, "emory") || strings.Contains(text, "bad_alloc")):
-		return fault(TooComplex) // it needed more memory than it may have
+		return fault(TooComplex) // it exceeded its memory limit
 	}
 	return fault(Damaged)
 }
@@ -140,7 +140,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 const (
 	edge     = 2 // lines at the top and at the end of a page that may be repeated
-	minPages = 4 // of a document whose repeated lines are left out
+	minPages = 4 // minimum number of pages for dropping repeated lines
 )
 
 // pagesOf divides the plain text at form feeds, without lines that are repeated at the edges of most pages.
@@ -274,7 +274,7 @@ func printable(r rune) rune {
 	return r
 }
 
-// usable returns a title, unless a program left the name of a file or its own there.
+// usable returns a title, unless it is the name of a file or of the program that made the document.
 func usable(title string) string {
 	title = oneLine(title)
 	lower := strings.ToLower(title)

@@ -200,7 +200,7 @@ func sectionsOf(text string) (all []section) {
 
 var underline = regexp.MustCompile(`^ {0,3}(=+|-{3,})[ \t]*$`)
 
-// setext writes headings that are underlined with the marks of the other form.
+// setext rewrites underlined headings in the form with # marks.
 func setext(text string) string {
 	if !strings.Contains(text, "\n=") && !strings.Contains(text, "\n---") {
 		return text

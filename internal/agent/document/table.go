@@ -92,7 +92,7 @@ func folded(name string) string {
 	return strings.Join(strings.Fields(name), " ")
 }
 
-// table reads the articles of a table, one a row.
+// table reads the articles of a table, one per row.
 func table(content []byte) ([]knowledge.Article, error) {
 	t, err := sheet.Open(bytes.NewReader(content))
 	if err != nil {

@@ -21,8 +21,9 @@ func (h *Hit) Answers() bool { return h.Score >= Threshold }
 // MayAnswer reports whether the passage may answer the question.
 func (h *Hit) MayAnswer() bool { return h.Score >= OfferThreshold }
 
-// Decide returns what an agent makes of the passages found for a question: it answers with the first one, or offers some, as
-// indexes. Offers are in the language of the question and have distinct titles. If both are false and empty, it does not know.
+// Decide decides how an agent uses the passages found for a question: it answers with the first one, or offers some, given as
+// indexes. Offers are in the language of the question and have distinct titles. If there is neither an answer nor an offer,
+// the agent does not know.
 func Decide(found []Hit) (answers bool, offers []int) {
 	best := 0.0
 	for i := range found {

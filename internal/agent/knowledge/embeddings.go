@@ -14,7 +14,8 @@ type Embeddings struct {
 	BaseURL string `json:"base_url"` // /embeddings is appended
 	Model   string `json:"model"`
 	APIKey  string `json:"api_key,omitempty" secret:"true"` // may be empty if the server requires none
-	// QuestionPrefix and PassagePrefix precede what is sent, for models that tell questions from passages by it.
+	// QuestionPrefix and PassagePrefix precede the texts that are sent, for models that distinguish questions and
+	// passages by a prefix.
 	QuestionPrefix string `json:"question_prefix,omitempty"`
 	PassagePrefix  string `json:"passage_prefix,omitempty"`
 }

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// followers are the folded beginnings of questions that continue the subject before.
+// followers are the folded beginnings of questions that continue the previous subject.
 var followers = map[string][][]string{ //nolint:gochecknoglobals // read-only
 	"en": {{"and"}, {"also"}, {"what", "about"}, {"how", "about"}, {"or"}, {"but"}, {"what", "if"}, {"so"}},
 	"es": {{"y"}, {"e"}, {"o"}, {"tambien"}, {"pero"}, {"que", "tal"}, {"entonces"}},
 	"pt": {{"e"}, {"ou"}, {"tambem"}, {"mas"}, {"entao"}},
 }
 
-// pointers are the folded words that stand for the subject before.
+// pointers are the folded words that refer to the previous subject.
 var pointers = map[string]map[string]bool{ //nolint:gochecknoglobals // read-only
 	"en": setOf("it that this they them those these one ones its"),
 	"es": setOf("eso esto ello ellos ellas esa ese esos esas ahi alli"),
@@ -28,8 +28,8 @@ const (
 	topicOffered  = 0.4 // if it does not contain the question's words
 )
 
-// continues returns whether a question may continue the subject before, and whether it says so. follows is the result of
-// that method.
+// continues returns whether a question may continue the previous subject, and whether its words say so. follows is the
+// result of the method of that name.
 func (q *question) continues(words []string, follows bool) (may, says bool) {
 	if follows {
 		return true, true
@@ -40,7 +40,7 @@ func (q *question) continues(words []string, follows bool) (may, says bool) {
 	return len(q.words) <= fewWords, false
 }
 
-// follows reports whether a question begins like one that continues the subject before.
+// follows reports whether a question begins like one that continues the previous subject.
 func (q *question) follows(words []string) bool {
 	return slices.ContainsFunc(followers[q.language], func(beginning []string) bool {
 		return len(words) > len(beginning) && equal(beginning, words)

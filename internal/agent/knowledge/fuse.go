@@ -12,8 +12,8 @@ const rankOffset = 60
 const (
 	// offeredByMeaning is the number of articles that are offered for their meaning.
 	offeredByMeaning = 3
-	// leastByMeaning and mostByMeaning bound the confidence of an article for its meaning alone: it is offered, and never
-	// answered with.
+	// leastByMeaning and mostByMeaning bound the confidence of an article for its meaning alone: it is offered, but never
+	// used as the answer.
 	leastByMeaning = 0.1
 	mostByMeaning  = 0.4
 	// perDeviation is the confidence of a standard deviation.
@@ -90,7 +90,7 @@ func fuse(all, judged []match) []match {
 	return all
 }
 
-// weak reports whether nothing but some similarity speaks for a passage.
+// weak reports whether only some similarity speaks for a passage.
 func (m *match) weak() bool {
 	return !m.hasWords() && (m.meant == nil || !m.meant.StandsOut)
 }
@@ -113,8 +113,8 @@ func compareBools(a, b bool) int {
 	return -1
 }
 
-// trustMeaning raises the confidence by words of the articles in the language of the question that stand out in meaning. It is
-// a rule and not a calibration. first is the first article by words.
+// trustMeaning raises the confidence that the search by words gave to articles in the language of the question, if they stand
+// out in meaning. It is a rule and not a calibration. first is the first article by words.
 func trustMeaning(all []match, first place) {
 	var near []*match
 	for i := range all {

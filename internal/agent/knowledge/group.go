@@ -79,8 +79,8 @@ func subject(question, language string) []string {
 	return slices.Compact(all)
 }
 
-// root returns the shortest stem of a word in any language. The language of a short question is often unknown: that of the
-// conversation is the browser's.
+// root returns the shortest stem of a word in any language. The language of a short question is often unknown, because the
+// conversation's language is only that of the browser.
 func root(word string) string {
 	shortest := word
 	for _, f := range ownForms(word, "") {

@@ -7,14 +7,15 @@ import (
 	"sync"
 )
 
-// The synonyms of each language: one group a line, words and phrases separated by commas. A line that begins with "?" has
-// synonyms of its first phrase, which asks, alone. A line that begins with "=" has forms of one word, such as "go, went".
+// The synonyms of each language: one group per line, words and phrases separated by commas. In a line that begins with
+// "?", the first phrase asks, and only this phrase has the others as synonyms. A line that begins with "=" has forms of
+// one word, such as "go, went".
 //
 //go:embed synonyms/*.txt
 var synonymFiles embed.FS
 
-// The words of the subjects of everyday questions: one subject a line, words separated by commas. A passage with another word
-// of a subject ranks before those that have none, but does not get much more certain.
+// The words of the subjects of everyday questions: one subject per line, words separated by commas. A passage with another
+// word of a subject ranks before those without one, but its confidence hardly rises.
 //
 //go:embed subjects/*.txt
 var subjectFiles embed.FS
@@ -73,7 +74,7 @@ func (l *lexicon) with(synonyms, language string) *lexicon {
 	return own
 }
 
-// both returns what the company's lexicon and the shipped one have.
+// both returns the entries of the company's lexicon and of the shipped one.
 func both[T any](l *lexicon, of func(*lexicon) []T) []T {
 	if l.shipped == nil {
 		return of(l)
@@ -113,7 +114,8 @@ func (l *lexicon) readSubjects(text, language string) {
 	}
 }
 
-// addForms adds forms of one word. Those of several words, such as "wi fi", find the others and are found by them.
+// addForms adds forms of one word. Forms of several words, such as "wi fi", match the others and are matched by
+// them.
 func (l *lexicon) addForms(members []string, language string) {
 	var stems []string
 	var phrases [][]string
@@ -198,8 +200,8 @@ func stemsOf(words []string, language string) []string {
 	return all
 }
 
-// phraseAt returns the longest phrase with which the words begin, as one wanted word, or as one for each of its words
-// that indicate a subject. n is its number of words, 0 if there is none.
+// phraseAt returns the longest phrase at the beginning of the words, as one wanted word, or as one for each of its
+// words that indicate a subject. n is its number of words, 0 if there is none.
 func (l *lexicon) phraseAt(words []string, language string) (all []wanted, n int) {
 	var longest phrase
 	for _, p := range both(l, func(l *lexicon) []phrase { return l.phrases[words[0]] }) {

@@ -40,7 +40,7 @@ type span struct {
 	text    string
 	words   []string
 	worth   []float64 // by word of the question
-	related []bool    // the same: whether another word of its subjects occurs
+	related []bool    // by word of the question: whether another word of its subjects occurs
 	at      []int     // positions of the question's words in the passage; -1 if missing
 }
 
@@ -130,7 +130,7 @@ func (w *weights) sum(text, title []float64) (sum float64) {
 	return sum
 }
 
-// related returns the share of missing words of which others of their subjects occur.
+// related returns the share of missing words for which another word of the same subject occurs.
 func (w *weights) related(worth []float64, related []bool) (sum float64) {
 	for i, weight := range w.each {
 		if related[i] && worth[i] == 0 {
@@ -263,7 +263,7 @@ func newSpan(text string, q *question, language string) span {
 	return s
 }
 
-// relate finds the words of the question of which the span has others of the same subject.
+// relate finds the words of the question for which the span has another word of the same subject.
 func (s *span) relate(stems []string, q *question) {
 	known := lexiconOf(q.language).subjects
 	for _, stem := range stems {
@@ -287,7 +287,7 @@ func all(wanted, have []string) bool {
 	return true
 }
 
-// worthOf returns the worth of a stem as a form of the word; 0 if it is none.
+// worthOf returns the worth of a stem as a form of the word; 0 if it is not a form.
 func (w *wanted) worthOf(stem string) (worth float64) {
 	for _, f := range w.forms {
 		if len(f.stems) == 1 && f.stems[0] == stem {
@@ -305,14 +305,14 @@ func (m *match) sentences() (all []string) {
 	return all
 }
 
-// continuing are the folded words with which a sentence refers to the one before.
+// continuing are the folded words with which a sentence refers to the previous one.
 //
 //nolint:gochecknoglobals // read-only
 var continuing = setOf(`it they this that these those then there you he she later otherwise so but also both
 	ello ellos ellas esto eso estos esos despues luego entonces tambien si ademas pero
 	isso isto eles elas depois entao tambem alem mas neste nesse`)
 
-// continued reports whether a sentence refers to the one before.
+// continued reports whether a sentence refers to the previous one.
 func continued(sentence string) bool {
 	words := Words(sentence)
 	return len(words) > 0 && continuing[words[0]]

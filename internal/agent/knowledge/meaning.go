@@ -21,7 +21,7 @@ type Nearest struct {
 	Base     string // such a base
 }
 
-// Near is a passage near a question.
+// Near is a passage whose meaning is close to that of a question.
 type Near struct {
 	Knowledge  string
 	Passage    int

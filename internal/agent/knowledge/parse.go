@@ -24,7 +24,7 @@ func ArticleOf(root *html.Node) Article {
 }
 
 // Parse reads a page in UTF-8. A page of a few kilobytes can have millions of nodes, because each paragraph repeats the
-// elements of style that are open: those are counted first. Errors: ErrTooComplex.
+// open elements of style. Therefore the nodes are estimated first. Errors: ErrTooComplex.
 func Parse(page io.Reader) (*html.Node, error) {
 	text, err := io.ReadAll(page)
 	if err != nil {

@@ -15,7 +15,7 @@ type question struct {
 // wanted is a word of a question, or a phrase of several, with the forms in which a passage may contain it.
 type wanted struct {
 	text     string // folded
-	forms    []form // the first ones are its own, those of synonyms follow
+	forms    []form // its own come first, then those of synonyms
 	own      int    // number of forms that are no synonyms
 	weight   float64
 	subjects []int // of its language's lexicon
@@ -40,7 +40,7 @@ const (
 )
 
 // parse splits a question into the words that indicate its subject. given is the language of the person who asks.
-// synonyms are those of the company, a group a line.
+// synonyms are those of the company, one group per line.
 func parse(text, given, synonyms string) *question {
 	words := Words(text)
 	words = words[:min(len(words), maxWords)]
@@ -125,8 +125,8 @@ func isNumber(word string) bool { return word != "" && word[0] >= '0' && word[0]
 
 const minTypo = 5 // letters of a word in which a typing error is corrected
 
-// typos returns the stems that differ from a word's by one typing error: a letter too many, missing, wrong, or two in the
-// wrong order. The first letter is taken as right.
+// typos returns the stems that differ from a word's by one typing error: an extra, missing or wrong letter, or two
+// letters in the wrong order. The first letter is assumed to be right.
 func typos(word, language string) (all []string) {
 	if len(word) < minTypo || isNumber(word) || strings.IndexFunc(word, func(r rune) bool { return r > 'z' }) >= 0 {
 		return nil

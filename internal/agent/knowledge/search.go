@@ -32,7 +32,7 @@ type Query struct {
 	Text      string
 	Language  string // BCP 47; of the person who asks
 	Limit     int    // number of results; 0 means 5; maximum 20
-	Topic     *Hit   // answer to the question before, which this one may continue; may be nil
+	Topic     *Hit   // answer to the previous question, which this one may continue; may be nil
 }
 
 // Hit is a passage that matches a query.
@@ -219,8 +219,8 @@ func (s *Search) find(ctx context.Context, query Query, near func() Nearest) ([]
 	return all[:min(limit, len(all))], nil
 }
 
-// occurrences returns where the stems of a question occur. For words that occur nowhere it tries typing errors, and
-// the word written as two.
+// occurrences returns where the stems of a question occur. For a word that occurs nowhere it tries spellings with
+// one typing error, and the word written as two.
 func (s *Search) occurrences(ctx context.Context, query *Query, q *question) (map[string][]resources.Occurrence, error) {
 	found, err := s.store.Occurrences(ctx, query.CompanyID, query.Knowledge, q.stems(len(query.Knowledge)))
 	if err != nil {
@@ -296,7 +296,7 @@ func score(q *question, found map[string][]resources.Occurrence, count, maxHits 
 			}
 		}
 		df[i] = cmp.Or(own, len(having[i]))
-		for _, stem := range q.related(&q.words[i]) { // they make candidates, and no word frequent
+		for _, stem := range q.related(&q.words[i]) { // they add candidates, but do not make the word frequent
 			for _, o := range found[stem] {
 				if at := all.row(o); worth[at] == 0 {
 					having[i], worth[at] = append(having[i], at), relatedWorth*inText

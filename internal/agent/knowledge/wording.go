@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// AddQuestions adds wordings of the article's question, as far as there is room, and returns how many. Those with the words of
-// the title or of a wording that the article has are left out.
+// AddQuestions adds wordings of the article's question, as far as there is room, and returns how many. Wordings with the same
+// words as the title or as an existing wording are skipped.
 func (a *Article) AddQuestions(all []string) (added int) {
 	words := func(text string) string { return strings.Join(Words(text), " ") }
 	have := []string{words(a.Title)}

@@ -11,8 +11,8 @@ const (
 	maxCircuits = 1000
 )
 
-// circuits remember which servers failed a moment ago, so that questions need not wait for them: after a failure a server is
-// left alone for a while, longer each time; then one question tries it.
+// circuits remember which servers failed a moment ago, so that questions need not wait for them: a server that failed gets
+// no questions for a while, longer after each failure; then one question tries it again.
 type circuits struct {
 	mu  sync.Mutex
 	all map[string]*circuit
@@ -55,7 +55,7 @@ func (c *circuits) report(server string, fault *Fault, now time.Time) (changed b
 		return x != nil
 	}
 	if x == nil {
-		for key := range c.all { // any: a server that still fails is found to do so again
+		for key := range c.all { // any one: if its server still fails, the next question notices
 			if len(c.all) < maxCircuits {
 				break
 			}

@@ -16,7 +16,7 @@ const (
 	poll       = 5 * time.Second
 	lease      = 2 * time.Minute
 	maxDue     = 50
-	every      = 24 * time.Hour // a server may have got another model
+	every      = 24 * time.Hour // a server may have switched to another model
 	later      = time.Hour      // for a company that is suspended
 	firstRetry = 5 * time.Second
 	longRetry  = time.Hour
@@ -157,7 +157,7 @@ func (m *making) claimed(ctx context.Context) (err error) {
 	return m.refresh(ctx)
 }
 
-// remove removes all vectors of a base that names no server any more.
+// remove removes all vectors of a base that no longer names a server.
 func (m *making) remove(ctx context.Context) error {
 	if err := m.removeOthers(ctx, ""); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (m *making) remove(ctx context.Context) error {
 	if err := m.o.Store.Forget(ctx, m.claim); err != nil {
 		return err
 	}
-	return m.o.Store.Release(ctx, m.claim, resources.VectorRelease{Due: m.o.Now()}) // a base that has got a server meanwhile
+	return m.o.Store.Release(ctx, m.claim, resources.VectorRelease{Due: m.o.Now()}) // the base has got a server in the meantime
 }
 
 func (m *making) removeOthers(ctx context.Context, model string) error {

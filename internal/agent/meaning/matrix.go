@@ -10,8 +10,8 @@ import (
 )
 
 // A stored vector has length 1. It consists of a scale, which is a float32 in little-endian order, and a byte for each
-// dimension: the component divided by the scale, rounded. That takes a quarter of the room of float32, and changes the
-// similarity by less than a hundredth.
+// dimension: the component divided by the scale, rounded. That takes a quarter of the space of float32, and changes
+// the similarity by less than a hundredth.
 const scaleBytes = 4
 
 const steps = 127 // from 0 to the largest component
@@ -73,7 +73,7 @@ const perPassage = 72 // bytes of a row besides its components
 
 func (m *matrix) size() int { return len(m.parts) + len(m.passages)*perPassage }
 
-// add adds a row. Rows of other dimensions, which a server left that changed its model, are skipped.
+// add adds a row. Rows of other dimensions, left by a former model of the server, are skipped.
 func (m *matrix) add(passage int, hash string, packed []byte) error {
 	if len(packed) != scaleBytes+m.dimensions {
 		return nil
@@ -107,7 +107,7 @@ func dot(a, b []int8) int32 {
 	return s0 + s1 + s2 + s3
 }
 
-const perPart = 2 << 20 // components that one processor compares before another one helps
+const perPart = 2 << 20 // components that one processor compares before a second one helps
 
 // compare returns the similarity of each row to a question.
 func (m *matrix) compare(q question) []float32 {

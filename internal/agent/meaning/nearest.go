@@ -20,7 +20,7 @@ import (
 const (
 	Making  = "making"  // too few passages have vectors yet; Detail has the numbers
 	Loading = "loading" // the vectors are being read into memory
-	Busy    = "busy"    // the company has too many questions at servers
+	Busy    = "busy"    // too many questions of the company wait for servers
 	Failed  = "failed"  // the vectors cannot be read; the log says why
 )
 
@@ -204,7 +204,7 @@ func (x *Vectors) matrix(ctx context.Context, companyID string, e *resources.Emb
 }
 
 // ask returns a function for the vector of a question, which is in memory or comes from the server. Errors: *Fault, if the
-// server failed a moment ago or is asked too much. Call the function once.
+// server failed a moment ago or has too many questions. Call the function once.
 func (x *Vectors) ask(companyID string, g *group, text string) (func(ctx context.Context) (question, error), error) {
 	server := g.key(companyID)
 	text = strings.Join(strings.Fields(text), " ")
@@ -270,8 +270,8 @@ func (x *Vectors) report(ctx context.Context, companyID string, g *group, fault 
 		"knowledge", g.bases[0].KnowledgeID, "fault", fault.Code, "detail", fault.Detail)
 }
 
-// Failing returns the fault with which this node's questions to the server of a base end now, and since when; nil if they do
-// not.
+// Failing returns the current fault of this node's questions to the server of a base, and its beginning; nil if there is
+// none.
 func (x *Vectors) Failing(ctx context.Context, companyID, id string) (*Fault, time.Time, error) {
 	all, err := x.o.Store.Listed(ctx, companyID)
 	for i := range all {
@@ -302,7 +302,7 @@ func (x *Vectors) Try(ctx context.Context, e *knowledge.Embeddings) (dimensions 
 
 var _ knowledge.Meaning = (*Vectors)(nil)
 
-// inputOf returns what the server gets of a passage.
+// inputOf returns the text of a passage that the server gets.
 func inputOf(e *resources.Embedding, p *resource.Passage) string {
 	return e.Server.PassagePrefix + knowledge.Input(p)
 }

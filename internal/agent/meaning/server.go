@@ -52,7 +52,7 @@ const (
 type Fault struct {
 	Code   string
 	Detail string
-	after  time.Duration // time that the server wants to be left alone
+	after  time.Duration // time for which the server wants no requests
 	status int
 }
 

@@ -14,7 +14,7 @@ const (
 	loadTime    = time.Minute
 )
 
-// shelf keeps the vectors of bases in memory: those that were used last, within a bound in all and one for each company.
+// shelf keeps the vectors of bases in memory: those that were used last, within a total bound and a bound per company.
 type shelf struct {
 	most, company int
 	flights       singleflight.Group

@@ -21,7 +21,7 @@ type conversation struct{ companyID, id string }
 type begun struct {
 	body   []byte
 	cancel context.CancelFunc
-	keep   func() bool   // detaches it from the context of its begin
+	keep   func() bool   // detaches it from the context with which it was begun
 	done   chan struct{} // closed when there is a response or an error
 	resp   *http.Response
 	err    error

@@ -45,7 +45,7 @@ func unfenced(text string) string {
 	return text
 }
 
-// strictly decodes a response with exactly the fields of into. Its error is fault otherwise.
+// strictly decodes a response with exactly the fields of into. If the fields differ, its error is fault.
 func strictly(text string, into any, fault error) error {
 	d := json.NewDecoder(strings.NewReader(unfenced(text)))
 	d.DisallowUnknownFields()

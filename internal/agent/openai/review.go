@@ -162,7 +162,7 @@ func teamOf(m *review.Material) string {
 	return "The team took no part."
 }
 
-// transcript returns the messages of a conversation. In a long one those in the middle are left out.
+// transcript returns the messages of a conversation. In a long conversation the messages in the middle are omitted.
 func transcript(lines []review.Line) []saidLine {
 	all := make([]saidLine, 0, len(lines))
 	size := 0
@@ -194,7 +194,7 @@ func transcript(lines []review.Line) []saidLine {
 }
 
 // readReview reads the server's review and checks it against the declarations of the agent. Values that the agent recorded
-// stand, also against the server.
+// take precedence over those of the server.
 func readReview(text string, m *review.Material) (*review.Review, error) {
 	var v struct {
 		Summary *string         `json:"summary"`

@@ -56,7 +56,7 @@ func (e *exchange) useServer(ctx context.Context, t *agent.ServerTool, use toolC
 }
 
 // resume treats the message as the answer to a call that waits for the person's confirmation. Exactly the confirmed
-// call is run; then the server goes on with the result. done means that the response is complete.
+// call is run; then the server continues with the result. done means that the response is complete.
 func (e *exchange) resume(ctx context.Context) (done bool, err error) {
 	r, call := e.request, e.request.Pending()
 	if call == nil {

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// MaxSummary and MaxReason bound the texts of a review, in characters. The ellipsis of a cut text is one more.
+	// MaxSummary and MaxReason bound the texts of a review, in characters. The ellipsis of a truncated text is
+	// counted in addition.
 	MaxSummary = 599
 	MaxReason  = 299
 	// MaxText bounds the value of a result of type text, in the same way.

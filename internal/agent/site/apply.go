@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	minShrink  = 4         // pages from which a loss of more than half of them is suspicious
-	maxChanges = 512 << 10 // bytes of texts kept of a look
+	minShrink  = 4         // minimum number of pages for which the loss of more than half is suspicious
+	maxChanges = 512 << 10 // bytes of texts that are kept per look
 )
 
 // The kinds of changes.
@@ -30,7 +30,7 @@ type Change struct {
 	Title  string `json:"title"`
 	Before string `json:"before"`
 	After  string `json:"after"`
-	Cut    bool   `json:"cut,omitempty"` // the texts are not kept: the look changed too much
+	Cut    bool   `json:"cut,omitempty"` // the texts were not kept, because the look found too many changes
 }
 
 // outcome is the result of a look.
@@ -96,7 +96,7 @@ func (c *crawl) memory() memory {
 	return m
 }
 
-// apply changes the articles of a base. It may be called more than once, with the base as it is stored then.
+// apply changes the articles of a base. It may be called more than once, each time with the base stored by then.
 func (c *crawl) apply(base *knowledge.Base) *outcome {
 	at := map[string]int{}
 	for i, a := range base.Articles {

@@ -36,7 +36,7 @@ const (
 // The faults of a look. The panel has a sentence for each.
 const (
 	Unreachable = "unreachable" // no response; the detail says why
-	Status      = "status"      // the address has another status than 200
+	Status      = "status"      // the address has a status other than 200
 	Robots      = "robots"      // robots.txt or the page itself does not allow it
 	Moved       = "moved"       // to another host
 	NoPages     = "no_pages"    // no page with a text
@@ -158,7 +158,7 @@ func (c *crawl) readRobots(ctx context.Context) (maps []string, err error) {
 	}
 	data, err := robotstxt.FromStatusAndBytes(status, body)
 	if err != nil {
-		data, _ = robotstxt.FromStatusAndBytes(http.StatusNotFound, nil) // one that cannot be read forbids nothing
+		data, _ = robotstxt.FromStatusAndBytes(http.StatusNotFound, nil) // an unreadable robots.txt forbids nothing
 	}
 	c.robots = data.FindGroup(agentName)
 	c.pause = max(c.pause, min(c.robots.CrawlDelay, maxPause))
@@ -434,7 +434,7 @@ func (c *crawl) links(root *html.Node, at *url.URL) {
 }
 
 const (
-	minCommon  = 5   // pages from which lines that most of them have are recognized
+	minCommon  = 5   // minimum number of pages for the recognition of lines that most of them have
 	maxCommon  = 500 // lines
 	commonLine = 300 // bytes of such a line
 )

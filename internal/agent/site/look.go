@@ -31,7 +31,7 @@ const (
 	spread    = time.Hour // over which the looks of a day are spread
 	later     = time.Hour // for a company that is suspended
 	pause     = time.Second
-	maxDue    = 50 // sites that are asked for at a time
+	maxDue    = 50 // due sites that are read from the database at a time
 )
 
 // Options configure Looks. Store, Client and Log are required.

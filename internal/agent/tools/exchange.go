@@ -155,8 +155,8 @@ func (x *exchange) clean(doc any) any {
 	return doc
 }
 
-// printable removes control characters, also those that change the direction of text or are invisible: a person and
-// an engine read the same.
+// printable removes control characters, also those that change the direction of text or are invisible, so that a
+// person and an engine read the same text.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r >= 0xE0000 && r <= 0xE0FFF) {

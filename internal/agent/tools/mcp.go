@@ -43,11 +43,11 @@ func schemaOf(text json.RawMessage) (*jsonschema.Resolved, error) {
 	if s.Type != "object" {
 		return nil, errors.New("the schema is none of an object")
 	}
-	return s.Resolve(nil) // without a loader: a schema of another address is refused
+	return s.Resolve(nil) // without a loader, so references to schemas at other addresses are refused
 }
 
 // parametersOf returns the parameters of an approved tool that a person can be asked for, the required ones first.
-// whole is false if a required one is missing in it: a list or an object.
+// whole is false if a required one cannot be asked for, because it is a list or an object.
 func parametersOf(a *Approved) (all []agent.Parameter, whole bool) {
 	var s struct {
 		Properties map[string]struct {

@@ -94,7 +94,7 @@ func (f filling) body(h *HTTP, unplaced []string) ([]byte, error) {
 	return json.Marshal(f.value(template))
 }
 
-// absent marks an optional parameter without a value; its field is left out.
+// absent marks an optional parameter without a value; its field is omitted.
 type absent struct{}
 
 func (f filling) value(x any) any {

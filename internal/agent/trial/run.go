@@ -114,7 +114,7 @@ func (t *talk) run(ctx context.Context) *Result {
 	return r
 }
 
-// broken reports whether there is no reply, so that the conversation cannot go on.
+// broken reports whether there is no reply, so that the conversation cannot continue.
 func (t *TurnResult) broken() bool {
 	for _, c := range t.Checks {
 		if c.Rule == "reply" && c.State == Failed {

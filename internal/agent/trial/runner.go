@@ -21,7 +21,8 @@ type Runner struct {
 	Tester
 
 	Store *store.Store
-	// Thinking returns a thinker like Tester's with another search, for drafts of knowledge, and Vectors those of another database.
+	// Thinking returns a thinker like Tester's with another search, for drafts of knowledge, and Vectors returns the vectors of
+	// another database.
 	Thinking func(*knowledge.Search) agent.Thinker
 	Vectors  func(*store.Store) *meaning.Vectors
 }
@@ -162,8 +163,8 @@ type Short struct {
 	MS    int64  `json:"ms"`
 }
 
-// keep stores a run. If the conversations take too much room, those of the passed cases are left out, and then those
-// of the last ones.
+// keep stores a run. If the conversations take too much space, those of the passed cases are dropped, and then those
+// of the last cases.
 func (x Runner) keep(ctx context.Context, o Order, begin time.Time, all []*Result, sum Summary) (id string, err error) {
 	shorts := make([]Short, len(all))
 	for i, r := range all {

@@ -102,7 +102,7 @@ func (w *WAVReader) Read(pcm []int16) (int, error) {
 		}
 		return 0, io.EOF
 	}
-	// Return buffered samples at once; wait only for one complete frame.
+	// Return buffered samples immediately; wait only for one complete frame.
 	if ready := int64(w.r.Buffered()); ready >= frame {
 		want = min(want, ready-ready%frame)
 	} else {

@@ -8,14 +8,14 @@ import (
 	"carillon/internal/base/resource"
 )
 
-// Provision is a validated declarative set-up. Fields that it leaves out keep their stored values. An object with an
-// empty id is found by its natural key, or gets a new id when the set-up is applied.
+// Provision is a validated declarative set-up. Omitted fields keep their stored values. An object with an empty id
+// is found by its natural key, or gets a new id when the set-up is applied.
 type Provision struct {
 	Companies []Company
 }
 
 // Company is one company with everything that belongs to it. Its natural key is its name. Company fields that the file
-// leaves out keep their stored values (see Over).
+// omits keep their stored values (see Over).
 type Company struct {
 	ID           string
 	Name         string

@@ -62,8 +62,8 @@ func (p place) single() bool {
 	return p.media()
 }
 
-// numbered reports whether a key of the place ends in a number. The places of a position and type that no template has
-// are known all the same: their keys are unexpected, not malformed.
+// numbered reports whether a key of the place ends in a number. Positions and types that no template combines are
+// known too: their keys are unexpected, not malformed.
 func (p place) numbered() bool {
 	switch p {
 	case buttonCoupon, buttonProduct, buttonProducts, buttonFlow, buttonFlowData, buttonCallTTL:

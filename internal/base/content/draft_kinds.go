@@ -403,8 +403,8 @@ func (d *Draft) checkCategory() error {
 	return nil
 }
 
-// CodeButton returns the button of a one-time code in the form that creates it, from the form in which the channel lists
-// it: a URL that names the type. Other buttons are returned as they are.
+// CodeButton converts the button of a one-time code from the form in which the channel lists it, a URL that contains the
+// type, to the form that creates it. Other buttons are returned unchanged.
 func CodeButton(b carillon.Button) carillon.Button {
 	for _, kind := range otpTypes {
 		if strings.EqualFold(b.Type, ButtonURL) && strings.Contains(b.URL, "otp_type="+kind) {

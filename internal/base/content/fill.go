@@ -443,7 +443,7 @@ func (c *resolver) checkButton(comp *Component, value string, recipient int) {
 	}
 }
 
-// checkCode requires that the body's value, which a request may leave out, is the code.
+// checkCode requires that the body's value, which a request may omit, is the code.
 func (c *resolver) checkCode() error {
 	var body, code *Component
 	for i := range c.src.Components {

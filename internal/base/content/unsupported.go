@@ -7,7 +7,7 @@ import (
 )
 
 // Unsupported returns the names of a template's parts that cannot be sent from here, such as "button VOICE_NOTE"; empty
-// if it can be sent. A template of the channel beyond our limits names its first fault.
+// if it can be sent. For a template of the channel that exceeds our limits, it returns the first fault.
 func Unsupported(t *carillon.Template) []string {
 	s, err := ShapeOf(t)
 	if err == nil {

@@ -12,7 +12,7 @@ const (
 	piece = 32 << 10              // bytes that trigger an immediate write
 )
 
-// Writer buffers log lines and writes several at once, so that logging a request does not cost a system call. Call
+// Writer buffers log lines and writes several together, so that logging a request does not cost a system call. Call
 // Flush before the program ends.
 type Writer struct {
 	w io.Writer

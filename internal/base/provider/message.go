@@ -39,8 +39,8 @@ type Message struct {
 	Products   *ProductList     `json:"products,omitempty"`
 	Flow       *MessageFlowForm `json:"flow,omitempty"`
 	Reaction   *Reaction        `json:"reaction,omitempty"`
-	// ReplyTo is the id of the message that this one answers; empty for none. It is the caller's in a request, and the
-	// channel's in a Reply, as is that of Reaction.
+	// ReplyTo is the id of the message that this one answers; empty for none. In a request it is the caller's id, in a
+	// Reply the channel's. The same applies to the id of Reaction.
 	ReplyTo string `json:"reply_to,omitempty"`
 }
 

@@ -93,7 +93,7 @@ type Headed interface {
 type Searchable interface {
 	// Passages returns its texts in order, each with the terms by which it is found.
 	Passages() []Passage
-	// SearchSynonyms returns groups of words with the same meaning, one a line.
+	// SearchSynonyms returns groups of words with the same meaning, one group per line.
 	SearchSynonyms() string
 }
 
@@ -120,7 +120,7 @@ type Passage struct {
 	Text     string
 	URL      string
 	Language string // BCP 47; empty if unknown
-	// Questions are other wordings of the question that it answers, one a line.
+	// Questions are other wordings of the question that it answers, one per line.
 	Questions string
 	Terms     []Term // without duplicates
 	Hash      string // digest of the text that an embeddings server gets

@@ -15,7 +15,7 @@ type Crew[T any] struct {
 	// Key identifies an item, Company its company.
 	Key, Company func(x T) string
 	// Work processes an item. It returns false if the item may still be due, for example after a fault. The crew then
-	// waits for the next call of Begin instead of trying again at once.
+	// waits for the next call of Begin instead of trying again immediately.
 	Work func(ctx context.Context, x T) bool
 	// Wake requests a call of Begin: a place is free, and another item may be due.
 	Wake func()

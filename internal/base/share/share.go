@@ -34,7 +34,7 @@ func (l Level) String() string { return levelNames[l] }
 // Holder identifies the holder of a place. An empty field has no bound at its level.
 type Holder struct {
 	Company string
-	Visitor bool   // a visitor of the company, which anybody can be
+	Visitor bool   // a visitor of the company; anyone can be one
 	Client  string // the network of an address, see Network
 	Session string // a visitor, an account, an access key
 }

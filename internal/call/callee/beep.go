@@ -27,7 +27,7 @@ const (
 
 	// ringback is the tone of European exchanges while a telephone rings or is busy.
 	ringback, nearRingback = 425.0, 15.0
-	// special is the first of the three tones of "this number is not in service"; the second follows at once.
+	// special is the first of the three tones of "this number is not in service"; the second follows immediately.
 	special, nearSpecial = 950.0, 30.0
 	specialWait          = 300 * time.Millisecond
 )
@@ -75,7 +75,7 @@ func (d *tones) frame(pcm []int16) *Beep {
 	}
 	var ended *Beep
 	if d.frames >= toneFrames {
-		// The last frame of the tone was the one before.
+		// The last frame of the tone was the previous one.
 		ended = &Beep{d.from, d.at - toneHop + toneFrame, d.hz}
 	}
 	if d.frames = 0; ok {

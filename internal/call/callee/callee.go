@@ -44,14 +44,14 @@ const (
 	beepWithin = 30 * time.Second
 	// wordsWithin bounds the words: later a person may speak of a voicemail.
 	wordsWithin = 20 * time.Second
-	// longGreeting is the length of speech without a pause that people do not reach when they answer. With words, it is
-	// only for greetings without any of their phrases.
+	// longGreeting is a length of speech without a pause that people do not reach when they answer. If the words are
+	// known, it only applies to greetings without any of the known phrases.
 	longGreeting   = 7 * time.Second
 	longUnderstood = 10 * time.Second
 	shortPause     = 700 * time.Millisecond
 	minGreeting    = time.Second // before a beep
 	loud           = 250.0       // RMS of speech on a telephone
-	louder         = 800.0       // RMS of speech over ours, which echoes
+	louder         = 800.0       // RMS of speech during ours, which echoes
 	aboveNoise     = 2.0
 	maxNoise       = 1000.0
 	noiseSpan      = 1500 * time.Millisecond
@@ -67,7 +67,7 @@ type Tracker struct {
 	kind  Kind
 
 	at        time.Duration
-	answered  bool          // a machine was, and something else may follow
+	answered  bool          // a machine was answered, and something else may follow
 	speech    time.Duration // since the last pause, with the short pauses in it
 	length    time.Duration // of the whole utterance; unlike speech not reset by short answers
 	quiet     time.Duration // since the last speech
@@ -187,7 +187,7 @@ func (t *Tracker) judge() {
 	}
 }
 
-// late reports whether the call has lasted for too long to be judged by something.
+// late reports whether the call is older than d, unless a machine was answered before.
 func (t *Tracker) late(d time.Duration) bool { return !t.answered && t.at > d }
 
 // noise is the level of the background: the lowest of the last 1.5 to 3 s.

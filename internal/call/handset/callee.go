@@ -43,7 +43,7 @@ var ordinaryCall = script{rings: true, at: onAnswered, talk: listens} //nolint:g
 
 // scripts is the table.
 var scripts = []script{ //nolint:gochecknoglobals // read-only table
-	{suffix: "0001", effect: "`failed` at once, reason `undeliverable`", code: 404, reason: "Not Found"},
+	{suffix: "0001", effect: "`failed` immediately, reason `undeliverable`", code: 404, reason: "Not Found"},
 	{
 		suffix: "0002", effect: "the line is faulty twice, which uses up no attempt; then the call is answered", first: 2,
 		code: 503, reason: "Service Unavailable",
@@ -62,14 +62,14 @@ var scripts = []script{ //nolint:gochecknoglobals // read-only table
 		reason: "Busy Here",
 	},
 	{
-		suffix: "0017", effect: "is answered, and hung up by the callee at once: `completed`", rings: true, at: onAnswered,
+		suffix: "0017", effect: "is answered, and hung up by the callee immediately: `completed`", rings: true, at: onAnswered,
 		talk: func(context.Context, *callee) {},
 	},
 	{
 		suffix: "0018", effect: "is answered; presses 1 whenever the agent waits, three times, and hangs up", rings: true,
 		at: onAnswered, talk: presses("1", 3),
 	},
-	{suffix: "0019", effect: "is answered; presses 9, to be called no more", rings: true, at: onAnswered, talk: presses("9", 1)},
+	{suffix: "0019", effect: "is answered; presses 9, to opt out of calls", rings: true, at: onAnswered, talk: presses("9", 1)},
 	{
 		suffix: "0020", effect: "is answered and says nothing: the agent asks twice, and says goodbye", rings: true, at: onAnswered,
 		talk: isSilent,

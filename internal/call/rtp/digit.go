@@ -61,7 +61,7 @@ type pressed struct {
 const samePress = 150 * time.Millisecond
 
 // take returns the digit that begins with a packet, or 0. All packets of a press should have the timestamp of its beginning,
-// but some senders let it move. Then a press goes on while it becomes longer.
+// but some senders let it move. Then a press lasts as long as its duration grows.
 func (p *pressed) take(ssrc, timestamp uint32, payload []byte, now time.Time) rune {
 	if len(payload) < payloadBytes || int(payload[0]) >= len(keys) {
 		return 0

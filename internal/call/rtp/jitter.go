@@ -20,8 +20,8 @@ const (
 // jitter orders the samples of a stream and returns them in frames of 20 ms at a steady pace, for any length of the
 // stream's packets. Missing samples are replaced by the previous frame, fading out.
 //
-// A sample has a position, which counts from the beginning of the stream. A packet that follows the one before begins where
-// that ended, regardless of its timestamp; timestamps say how much was lost in between.
+// A sample has a position, which counts from the beginning of the stream. A packet that directly follows another begins
+// where that one ended, regardless of its timestamp; timestamps say how much was lost in between.
 type jitter struct {
 	ring  [ringSize]int16
 	have  [ringSize]bool // by position
@@ -39,8 +39,8 @@ type jitter struct {
 	playing bool
 	last    []int16
 	hidden  int // frames that were replaced in a row
-	waited  int // of them, those that were replaced in the hope that they arrive late
-	low     int // frames in a row with no other after them
+	waited  int // of them, those that were replaced because they may still arrive
+	low     int // consecutive frames with no other buffered after them
 
 	late, lost int64
 }

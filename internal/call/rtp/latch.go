@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// Far is the location of a call's far side by its signalling.
+// Far is the location of a call's far side according to its signaling.
 type Far struct {
 	Sound netip.AddrPort // address that receives sound, from its SDP; invalid: none to which we may send
 	Peer  netip.Addr     // source of its signalling; invalid if unknown

@@ -99,7 +99,8 @@ const (
 	maxConceal = 5                // packets in a row; the jitter buffer replaces more by silence
 )
 
-// opusLine puts the packets of a stream in order and decodes them: unlike G.711, their sound depends on the packets before.
+// opusLine puts the packets of a stream in order and decodes them: unlike G.711, their sound depends on the previous
+// packets.
 type opusLine struct {
 	decoder decoder
 	ssrc    uint32
@@ -108,7 +109,7 @@ type opusLine struct {
 	held    []rtp.Packet // packets after a missing one, by their order
 }
 
-// take decodes the packets that are due. play gets their sound, as that of packets of theirs.
+// take decodes the packets that are due. play gets the sound of each packet, and of the replacements for lost ones.
 func (o *opusLine) take(p *rtp.Packet, play func(p *rtp.Packet, pcm []int16, lost bool)) {
 	if len(p.Payload) == 0 {
 		return

@@ -469,7 +469,8 @@ func (s *Session) take(b []byte, from netip.AddrPort) {
 	}
 }
 
-// playOpus passes the sound of a packet on to the jitter buffer. That of a lost packet may have been replaced in part.
+// playOpus passes the sound of a packet on to the jitter buffer. The sound of a lost packet may already have been
+// replaced in part.
 func (s *Session) playOpus(p *rtp.Packet, pcm []int16, lost bool) {
 	s.jitter.units = opusUnits
 	replaced := s.jitter.waited * frameSamples

@@ -44,8 +44,8 @@ func userOf(value string) string {
 	return user
 }
 
-// Number returns the number that a user of an address is, in the form of lines and contacts: the parameters of the number are
-// left out, escapes are resolved, and separators are dropped (RFC 3966). It is "" for another user.
+// Number returns the number in the user part of an address, in the form of lines and contacts: without parameters and
+// separators, and with resolved escapes (RFC 3966). It is "" if the user is not a number.
 func Number(user string) string {
 	user, _, _ = strings.Cut(user, ";")
 	if plain, err := url.PathUnescape(user); err == nil {

@@ -27,7 +27,7 @@ const (
 	acceptPause = 100 * time.Millisecond
 )
 
-// acceptor accepts the connections of SIP over TCP and TLS that the edge admits, and closes all others at once.
+// acceptor accepts the connections of SIP over TCP and TLS that the edge admits, and closes all others immediately.
 type acceptor struct {
 	net.Listener
 	edge   *edge

@@ -357,7 +357,7 @@ func (x *dialing) sound(far *description, source string) error {
 	return nil
 }
 
-// answer handles a 200. The call is registered before the ACK is sent, because a BYE may follow at once.
+// answer handles a 200. The call is registered before the ACK is sent, because a BYE may follow immediately.
 func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) {
 	d := x.established(res)
 	seq := x.dialog.seq

@@ -209,7 +209,7 @@ func (e *edge) guarded(h sipgo.RequestHandler) sipgo.RequestHandler {
 			e.refused.add(byUnreadable, from, time.Now())
 			e.reject(r, sip.StatusBadRequest, "Bad Request", 0)
 			return
-		case e.open, r.IsAck(): // an ACK has no response, and its transaction ends at once
+		case e.open, r.IsAck(): // an ACK has no response, and its transaction ends immediately
 			h(r, tx)
 			return
 		}

@@ -43,8 +43,8 @@ type report struct {
 }
 
 // Refer asks the far side of a call to call a number of a trunk instead of us (RFC 3515, RFC 5589), and returns nil once it
-// has: it reported the answer, or it reported that it calls, and ended the call without another report. The caller
-// hangs up then. Otherwise the call goes on as before, unless it is over.
+// has: it reported the answer, or it reported that it calls, and ended the call without another report. The caller hangs up
+// then. Otherwise the call continues as before, unless it is over.
 func Refer(ctx context.Context, c *Call, t Trunk, to string) error {
 	address, domain, err := t.target(to)
 	if err != nil {

@@ -54,7 +54,7 @@ type registration struct {
 	places *share.Share
 	line   Line
 	stop   context.CancelFunc
-	callID string // of all its requests, whose numbers rise
+	callID string // the same in all its requests; their numbers (seq) rise
 	seq    uint32
 	asked  time.Duration // requested lifetime
 	done   chan struct{}
@@ -178,7 +178,8 @@ func (r *registration) keep(ctx context.Context) {
 	}
 }
 
-// retry returns the pause after a number of failures, varied so that the lines of a restarted trunk do not come at once.
+// retry returns the pause after a number of failures, varied so that the lines of a restarted trunk do not register at
+// the same time.
 func retry(err error, failed int) time.Duration {
 	first, most := retryFirst, maxRetry
 	if refused, ok := errors.AsType[*Refused](err); ok && refused.Code < 500 {
@@ -306,8 +307,8 @@ func seconds(res *sip.Response, name string) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// outside returns a dialog for requests to a trunk that belong to no call, from a user of its domain, with the user of
-// our address.
+// outside returns a dialog for requests to a trunk that belong to no call. They come from a user of its domain; own is
+// the user of our address.
 func (e *Engine) outside(ctx context.Context, t *Trunk, user, own string) (*dialog, error) {
 	target, domain, err := t.target("")
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 // placeEvery is the interval of looking up a caller's place in the queue.
 const placeEvery = 2 * time.Second
 
-// enter waits until fewer calls of the agent are transferred than its max_calls. Callers over them wait in the order of
-// the database, so on all nodes. free is false if the queue is full, and after its max_wait. leave gives up the place.
+// enter waits until fewer calls of the agent are transferred than its max_calls. Further callers wait, in the order of
+// the database, which is the same on all nodes. free is false if the queue is full, or after its max_wait. leave gives
+// up the place.
 func (p *placed) enter(x *waiting, conversationID string) (leave func(), free bool) {
 	t := p.agent.Transfer
 	if t.MaxCalls == 0 {

@@ -147,7 +147,7 @@ const (
 	noteLevel = 4000.0 // peak of a note; the music is at −20 dBFS
 	noteRise  = 0.02   // seconds
 	noteFall  = 0.7    // seconds to 1/e
-	notesHeld = 4      // sounding at once
+	notesHeld = 4      // sounding at the same time
 )
 
 // tune is the music of waiting callers, in hertz: broken chords of C, A minor, F and G.

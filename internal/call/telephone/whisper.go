@@ -103,7 +103,7 @@ func (p *placed) about() string {
 	return strings.TrimRight(short, ",;: ")
 }
 
-// wish holds a caller's words before a transfer.
+// wish holds a caller's words: those that asked for the transfer, and those before them.
 type wish struct {
 	before, last string // spoken
 	request      string // the words that asked for the transfer
@@ -122,7 +122,7 @@ func (w *wish) observe(e voice.Event) {
 	}
 }
 
-// about returns the request, or the words before it if it only asks for a person.
+// about returns the request. If it only asks for a person, about returns the words before it.
 func (w *wish) about(anybody bool) string {
 	if anybody && strings.ContainsRune(strings.TrimSpace(w.before), ' ') { // more than a yes
 		return w.before

@@ -323,7 +323,7 @@ func (s callbacks) linkIdentities(ctx context.Context, cb Callback, x *carillon.
 			return err
 		}
 		if _, userID := identity.Split(number); userID != "" {
-			number = r.Number // that it was sent to an id does not tell the number, but the receipt may
+			number = r.Number // a message to an id has no number, but its receipt may
 		}
 		if number != "" {
 			owner := &identity.Identity{Kind: identity.Person, Scope: cb.Portfolio(x), Key: identity.User(r.UserID)}

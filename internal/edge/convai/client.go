@@ -40,7 +40,8 @@ type Client struct {
 	// The recognizer in the client's browser. Without these callbacks its messages are refused.
 	Hypothesis func(h voice.Hypothesis)
 	Browser    func(state voice.BrowserState, reason string)
-	// Detected is called when the page detects the begin or the end of speech, at a position in the person's sound.
+	// Detected is called when the page detects the beginning or the end of speech, at a position in the person's
+	// sound.
 	Detected func(speech bool, at time.Duration)
 	// End is called when the person hangs up.
 	End func()

@@ -21,7 +21,7 @@ type Data struct {
 	Texts        map[string]string `json:"texts"`
 	ShowClose    bool              `json:"showClose"`
 	TalkToPerson bool              `json:"talk_to_person"`
-	Scores       *bool             `json:"scores,omitempty"`   // false if the page offers no thumbs on answers
+	Scores       *bool             `json:"scores,omitempty"`   // false if the page shows no thumbs next to answers
 	Starters     []string          `json:"starters,omitempty"` // questions for the empty chat
 	Logo         string            `json:"logo,omitempty"`     // address
 	Launcher     *Launcher         `json:"launcher,omitempty"` // for the embed script

@@ -204,7 +204,7 @@ type result struct {
 	last string // error of the last failed attempt
 }
 
-// deliver sends the jobs, several concurrently, until the endpoint must not get more.
+// deliver sends the jobs, several concurrently, until all are sent or the round must end.
 func (l *lane) deliver(ctx context.Context, w *Webhook, e *events.Endpoint, jobs []*job) *result {
 	r := &result{Round: events.Round{Endpoint: e}, jobs: jobs}
 	var mu sync.Mutex // guards r and e

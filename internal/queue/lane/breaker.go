@@ -20,9 +20,9 @@ const (
 	maxForgiven    = 1024 // messages of a sender whose attempts do not count
 )
 
-// Breaker is the circuit breaker of a sender. A fault that concerns the whole sender opens it at once: the channel is
-// unreachable or refuses the account. A fault that may be the message's own is counted: the breaker opens when
-// BreakerTrip different messages met the same class of fault among the last breakerWindow outcomes, within
+// Breaker is the circuit breaker of a sender. A fault that concerns the whole sender opens it immediately: the
+// channel is unreachable or refuses the account. A fault that may be the message's own is counted: the breaker opens
+// when BreakerTrip different messages met the same class of fault among the last breakerWindow outcomes, within
 // BreakerWithin.
 //
 //	closed ── trip ──▶ open ── Until ──▶ half open ── a message gets a response ──▶ closed

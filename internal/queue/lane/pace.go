@@ -79,7 +79,7 @@ type Spacer struct {
 }
 
 // Slot returns when a due message to the number may start: now or earlier, or an exact later time, which it reserves.
-// A message whose reserved slot has come keeps its turn even if the one before it started a little late.
+// A message whose reserved slot has come keeps its turn even if the previous one started a little late.
 func (s *Spacer) Slot(number string, due, now time.Time) time.Time {
 	if s.every == 0 {
 		return now
@@ -140,9 +140,9 @@ func untilMilli(t time.Time) time.Duration {
 	return (time.Millisecond - part) % time.Millisecond
 }
 
-// Left records that a started message is sent only now, and returns how long it still has to wait because the one
-// before it was late as well, at most leaveLate. So messages keep their distance, and lateness does not add up over
-// many messages. A longer delay moves the later slots.
+// Left records that a started message is sent only now, and returns how long it still has to wait because the
+// previous one was late as well, at most leaveLate. So messages keep their distance, and lateness does not add up
+// over many messages. A longer delay moves the later slots.
 func (s *Spacer) Left(number string, now time.Time) (wait time.Duration) {
 	if s.every == 0 {
 		return 0
@@ -205,5 +205,5 @@ func (s *Spacer) IdleAt() time.Time {
 	return s.until
 }
 
-// Idle reports whether no entry has an effect any more.
+// Idle reports whether no entry has an effect anymore.
 func (s *Spacer) Idle(now time.Time) bool { return !s.IdleAt().After(now) }

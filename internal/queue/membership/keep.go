@@ -48,7 +48,7 @@ type keeper struct {
 	m          *Membership
 	watch      watch
 	suspicious bool        // another node may be dead: check more often
-	lapse      *time.Timer // fires when this node may not start work any more
+	lapse      *time.Timer // fires when this node may no longer start work
 	clockOff   bool        // the clock was wrong in the last turn
 }
 

@@ -55,9 +55,9 @@ type Options struct {
 	Log  *slog.Logger
 	// Deposed is called after this node declared another one dead, whose background work may be unfinished.
 	Deposed func()
-	// Moved is called when this node gave shards back, so that the others check at once.
+	// Moved is called when this node gave shards back, so that the others check immediately.
 	Moved func()
-	// Lapsed is called when this node may not start work any more because it could not prove to the others that it is
+	// Lapsed is called when this node may no longer start work, because it could not prove to the others that it is
 	// alive.
 	Lapsed func()
 }
@@ -250,7 +250,7 @@ func (m *Membership) Leave(ctx context.Context) error {
 	return nil
 }
 
-// KeepSession keeps the session open that shows the database that this process is alive, until ctx ends.
+// KeepSession keeps a database session open until ctx ends. The session shows that this process is alive.
 func (m *Membership) KeepSession(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := m.store.Nodes.KeepSession(ctx, m.id)

@@ -8,9 +8,9 @@ import (
 
 // The two criteria for declaring a node dead. Neither compares clocks. Its beat stood still for deadAfter of the
 // observer's time, or it stood still for goneAfter while the node's permanent session was gone, which the database
-// notices at once when a process dies. A stopped or disconnected node keeps its session for a while, and a node that
-// merely lost its session continues to beat. Declaring a living node dead never causes duplicate sends, because starts
-// are fenced; it makes the node's sends in flight unknown. See docs/adr/0007.
+// notices immediately when a process dies. A stopped or disconnected node keeps its session for a while, and a node
+// that merely lost its session continues to beat. Declaring a living node dead never causes duplicate sends, because
+// starts are fenced; it makes the node's sends in flight unknown. See docs/adr/0007.
 const (
 	deadAfter = 6 * time.Second
 	goneAfter = 2 * time.Second

@@ -245,7 +245,8 @@ func (x *Jobs) Cancel(ctx context.Context, companyID, id string, accepted bool) 
 			return nil
 		case messages.JobSending, messages.JobPaused, messages.JobDone:
 			if v.Owner == "" {
-				// Take effect at once. An owner first records the batch that it is accepting, then releases the job.
+				// Take effect immediately. An owner first records the batch that it is accepting, then releases the
+				// job.
 				v.LeaseUntil = time.Time{}
 			}
 			v.State, v.Reason, v.Detail = messages.JobCanceling, "", cancelOnly

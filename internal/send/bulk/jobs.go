@@ -144,7 +144,7 @@ func viewOf(j *messages.Job) (*View, error) {
 	return v, err
 }
 
-// Due returns the time at which a job's messages are due. The zero time means at once.
+// Due returns the time at which a job's messages are due. The zero time means immediately.
 func (v *View) Due() time.Time {
 	at, err := v.Settings.due()
 	if err != nil {

@@ -75,7 +75,7 @@ func (s *Settings) draft(rows []row, scheduled bool) *request.Draft {
 	return d
 }
 
-// due returns the time at which the messages are due. The zero time means at once.
+// due returns the time at which the messages are due. The zero time means immediately.
 func (s *Settings) due() (time.Time, error) {
 	if s.At == "" {
 		return time.Time{}, nil

@@ -134,7 +134,7 @@ func (x *Jobs) forget(id string) {
 	delete(x.failures, id)
 }
 
-// stuck pauses a job in its stored state, because the state in v may be the one that cannot be stored.
+// stuck pauses a job in its stored state, because it may be the state in v that cannot be stored.
 func (x *Jobs) stuck(ctx context.Context, v *View) {
 	x.forget(v.ID)
 	j, err := x.o.Store.Bulk.Find(ctx, v.CompanyID, v.ID)

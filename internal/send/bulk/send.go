@@ -74,7 +74,7 @@ func (x *Jobs) accept(ctx context.Context, v *View, found messages.JobCheck, kno
 	if err != nil {
 		return "", err
 	}
-	scheduled := due.After(time.Now().Add(time.Second)) // a time in the past means at once
+	scheduled := due.After(time.Now().Add(time.Second)) // a time in the past means immediately
 	batch := Request{key(v.ID, found.N), v.Settings.draft(without(rows, known), scheduled), keepKeys}
 	if notificationID, err = x.o.Notifications.Accept(ctx, company, batch); err != nil {
 		err = x.refused(ctx, v, found, rows, known, err)
@@ -132,7 +132,7 @@ func (x *Jobs) record(ctx context.Context, v *View, found messages.JobCheck) err
 	}
 }
 
-// release lets other nodes work on a job at once.
+// release lets other nodes work on a job immediately.
 func (x *Jobs) release(ctx context.Context, v *View) error {
 	v.Owner, v.LeaseUntil = "", time.Now()
 	return x.save(ctx, v)
@@ -152,7 +152,7 @@ func (x *Jobs) pauses(ctx context.Context, v *View, reason, detail string) error
 	return x.save(ctx, v)
 }
 
-// refused handles the refusal of a job's batch: the job waits, leaves rows out, or is paused.
+// refused handles the refusal of a job's batch: the job waits, skips rows, or is paused.
 func (x *Jobs) refused(ctx context.Context, v *View, found messages.JobCheck, rows []row, known map[int]fault, err error) error {
 	e, ok := errors.AsType[*carillon.Error](err)
 	if !ok {

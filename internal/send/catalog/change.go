@@ -15,7 +15,7 @@ import (
 // ErrCreatedToday means that a company has reached its limit of created templates per UTC day. The caller gets a 429.
 var ErrCreatedToday = settings.ErrTemplatesToday
 
-// Create stores a draft for the sender's company. With submit it submits the draft at once; then the template is
+// Create stores a draft for the sender's company. With submit it submits the draft immediately; then the template is
 // created as pending, or not at all. Errors: validation_failed, conflict, limit_exceeded, ErrCreatedToday; with submit
 // also the channel's errors.
 func (c *Catalog) Create(

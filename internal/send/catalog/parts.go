@@ -18,7 +18,7 @@ func sameParts(category string, stored, listed []carillon.Component) bool {
 	return reflect.DeepEqual(plainParts(category, stored), plainParts(category, listed))
 }
 
-// plainParts returns the parts as plain values, in a fixed order and without what does not count.
+// plainParts returns the parts as plain values, in a fixed order and without parts that do not count.
 func plainParts(category string, parts []carillon.Component) []any {
 	all := make([]any, 0, len(parts))
 	for i := range parts {

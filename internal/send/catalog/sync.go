@@ -185,7 +185,7 @@ func (c comparison) imported(e *provider.ListedTemplate, n int) *settings.Templa
 }
 
 // take applies one entry of the list to its template, and reports whether that changed it. A template that is a draft,
-// is claimed or changed since the comparison began is left as it is.
+// is claimed or changed since the comparison began stays unchanged.
 func (c comparison) take(ctx context.Context, r *settings.TemplateRecord, e *provider.ListedTemplate) (changed bool, err error) {
 	first := r
 	read := func() (*settings.TemplateRecord, error) {

@@ -297,8 +297,8 @@ func needsNumber(t *carillon.Template) func(c request.Contact) bool {
 	return func(c request.Contact) bool { return t.Category == codes && c.Number == "" }
 }
 
-// ownIDs refuses ids that are known, but only from another business account than the sender's. Unknown ones may be the
-// sender's. Errors: validation_failed.
+// ownIDs refuses ids that are known only from business accounts other than the sender's. Unknown ids are allowed,
+// because they may belong to the sender's account. Errors: validation_failed.
 func (n *Notify) ownIDs(ctx context.Context, c *carillon.Company, sender *carillon.Sender, req *request.Request) error {
 	var ids []string
 	for i := range req.Contacts {

@@ -53,7 +53,7 @@ func Bound(
 	return all, nil
 }
 
-// lately returns a sender's notifications to a person within the last month, newest first.
+// lately returns the notifications that a sender sent to a person within the last month, newest first.
 func lately(
 	ctx context.Context, s *store.Store, companyID string, senderUID int64, lines []identity.Key, now time.Time,
 ) ([]*messages.Notification, error) {
@@ -67,8 +67,8 @@ func lately(
 }
 
 // reachedBy reports whether a notification contains the message that the person answers, by the provider's id, and
-// whether a message of it may have reached the person, which is the case if it was sent or is being sent. Without a
-// reached recipient the body of the notification is not kept.
+// whether one of its messages may have reached the person, because it was sent or is being sent. Without a reached
+// recipient the body of the notification is not kept.
 func reachedBy(
 	ctx context.Context, s *store.Store, x *messages.Notification, lines []identity.Key, providerID string,
 ) (answered, reached bool, err error) {

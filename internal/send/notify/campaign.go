@@ -49,7 +49,7 @@ func (f *ReachedFilter) narrows() bool { return len(f.States) > 0 || f.Reason !=
 const (
 	maxReached    = 2000 // recipients that one page examines
 	reachedPage   = 200  // recipients per step without a filter
-	maxNotified   = 500  // notifications read at once
+	maxNotified   = 500  // notifications read at a time
 	reachedBefore = "/"  // separates the id and the index in a cursor
 )
 

@@ -282,8 +282,8 @@ func (w *worker) judge(ctx context.Context, j *attempt, e *entry, o provider.Out
 	return w.later(j, fmt.Errorf("verdict %d", o.Verdict), now)
 }
 
-// report returns what the channel's form of a recipient's number means: another form of the number, or
-// the number of an id.
+// report returns the meaning of the channel's form of a recipient's number: another form of the number, or the
+// number of an id.
 func (w *worker) report(j *attempt, as string) (r chats.Report, is bool) {
 	number, userID := identity.Split(j.Number)
 	switch {

@@ -47,7 +47,7 @@ func (x Sent) LookUp(ctx context.Context, companyID, text string) (Hit, error) {
 	return x.byProviderID(ctx, companyID, text)
 }
 
-// addressIn returns the number that a text is, as people write it, or the channel's id of a person.
+// addressIn returns the number in a text, as people write it, or the channel's id of a person.
 func addressIn(text string) string {
 	if identity.ValidUser(text) {
 		return text

@@ -116,7 +116,7 @@ func (n *Notify) Run(ctx context.Context) error {
 	return nil
 }
 
-// every calls do at once, then periodically and on request, until ctx ends.
+// every calls do immediately, then periodically and on request, until ctx ends.
 func every(ctx context.Context, period time.Duration, request <-chan struct{}, do func(ctx context.Context)) {
 	for ctx.Err() == nil {
 		do(ctx)

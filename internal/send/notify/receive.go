@@ -97,7 +97,8 @@ const (
 )
 
 // DecideRestored sends or fails a company's messages that are held after a restore. It works for some seconds and
-// returns the number of decided messages and whether those were all. Messages to be sent return to their lane at once.
+// returns the number of decided messages and whether those were all. Messages to be sent return to their lane
+// immediately.
 func (n *Notify) DecideRestored(ctx context.Context, companyID string, send bool) (decided int, all bool, err error) {
 	for end := time.Now().Add(decideFor); time.Now().Before(end); {
 		d, err := n.store.Decide(ctx, companyID, send, time.Now(), decideAtOnce)

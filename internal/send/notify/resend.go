@@ -50,7 +50,7 @@ func linksOf(notes string) (l links) {
 	return l
 }
 
-// Resendable is a failed recipient, with whether the same message can be sent again.
+// Resendable is a failed recipient, and whether the same message can be sent to them again.
 type Resendable struct {
 	N      int             `json:"n"`
 	Number string          `json:"number"`            // empty if the message goes to an id
@@ -255,10 +255,10 @@ type Again struct {
 	Reached    bool   // include recipients whom an earlier resend has reached, or may still reach
 }
 
-// Resend returns the submission that sends the same content to failed recipients of a notification again, at once. If
-// an earlier request for the same resend was accepted, it returns that notification's id as `as`. The caller ensures
-// that nobody else resends the Origin concurrently, and reports the result with Resent. Errors: those of Resendable;
-// validation_failed, field `recipients`.
+// Resend returns the submission that sends the same content to failed recipients of a notification again, without
+// delay. If an earlier request for the same resend was accepted, it returns that notification's id as `as`. The
+// caller ensures that nobody else resends the Origin concurrently, and reports the result with Resent. Errors: those
+// of Resendable; validation_failed, field `recipients`.
 func (x Sent) Resend(ctx context.Context, companyID, id string, to Again, now time.Time) (s *Submission, as string, err error) {
 	n, err := x.load(ctx, companyID, id)
 	if err != nil {

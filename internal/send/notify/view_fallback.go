@@ -93,7 +93,7 @@ func (f *followUp) view(x *messages.Notification) *FollowUpView {
 	v := &FollowUpView{
 		Channel: request.FallbackCall, State: string(f.state()), Reason: f.Reason, DecidedAt: instant(f.DecidedAt),
 	}
-	if f.Due.After(x.CreatedAt) { // else at once
+	if f.Due.After(x.CreatedAt) { // else immediately
 		v.DueAt = instant(f.Due)
 	}
 	if f.call != nil {

@@ -35,7 +35,7 @@ type Visit struct {
 }
 
 // Visited returns where a counted link leads, by its token: to the address in the request of its message. Its template
-// may have changed or be gone. Errors: not_found for a token that is none, after the request was deleted, and while the
+// may have changed or be gone. Errors: not_found for an invalid token, after the request was deleted, and while the
 // company is suspended.
 func (n *Notify) Visited(ctx context.Context, token string) (*Visit, error) {
 	absent := carillon.Absent("Link")

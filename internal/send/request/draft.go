@@ -133,8 +133,8 @@ func (all fields) values() iter.Seq2[string, given] {
 	}
 }
 
-// Again returns the same request for some of its recipients, without a schedule and without a fallback: who failed was
-// called. Its stored form keeps the original values.
+// Again returns the same request for some of its recipients, without a schedule and without a fallback, because the
+// failed recipients were already called. Its stored form keeps the original values.
 func (r *Request) Again(recipients []int) (*Request, error) {
 	var body map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(r.source), &body); err != nil {

@@ -9,7 +9,8 @@ import (
 	"carillon/internal/base/provider"
 )
 
-// people returns the key of each contact's person. The id in a contact with a number is the same person elsewhere.
+// people returns the key of each contact's person. An id that one contact has next to a number identifies the same
+// person in other contacts.
 func (r *Request) people() []identity.Key {
 	lines := map[identity.Key]identity.Key{} // by id
 	people := make([]identity.Key, len(r.Contacts))

@@ -46,7 +46,7 @@ var ordinary = []step{ //nolint:gochecknoglobals // read-only table
 
 // behaviors is the guide's table. The steps of a row are in chronological order.
 var behaviors = []behavior{ //nolint:gochecknoglobals // read-only table
-	{suffix: "0001", effect: "refused at once: `failed`, reason `undeliverable`", verdict: provider.Refused},
+	{suffix: "0001", effect: "refused immediately: `failed`, reason `undeliverable`", verdict: provider.Refused},
 	{suffix: "0002", effect: "two attempts fail temporarily, the third is accepted", faults: 2},
 	{suffix: "0003", effect: "outcome unknown; the receipts come late, beginning after 5 s", verdict: provider.Unknown, late: true},
 	{

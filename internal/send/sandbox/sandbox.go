@@ -20,7 +20,7 @@ type Options struct {
 	// Unreachable returns the unreachable phones. It is called every second. If nil, all phones are reachable.
 	Unreachable func(ctx context.Context) ([]Recipient, error)
 	// Marked is called when the company has read a phone's message. The typing indicator is shown until typingUntil;
-	// the zero time leaves it as it is.
+	// the zero time does not change it.
 	Marked func(ctx context.Context, s *carillon.Sender, number string, typingUntil time.Time) error
 	Delays Delays
 	Logger *slog.Logger
@@ -38,7 +38,7 @@ type Reports struct {
 }
 
 // Delays are the delays after a message or template was accepted, or a call was dialed. For each delay, 0 means the
-// default and a negative value means at once.
+// default and a negative value means no delay.
 type Delays struct {
 	Delivered  time.Duration // 400 ms
 	Read       time.Duration // 1.5 s

@@ -273,8 +273,8 @@ type preference struct {
 	Timestamp seconds `json:"timestamp"`
 }
 
-// addPreferences adds choices about marketing, earliest first. The channel has no other categories yet. A sign-up is a wish for
-// messages, like resume; values that are not known are ignored and counted.
+// addPreferences adds choices about marketing, earliest first. The channel has no other categories yet. A sign-up counts as a
+// resume; unknown values are ignored and counted.
 func (cb *Callback) addPreferences(v *value) {
 	id := cb.number(v)
 	for _, w := range v.Wishes {

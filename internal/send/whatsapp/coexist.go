@@ -14,8 +14,8 @@ import (
 // A number in coexistence is used here and in the WhatsApp Business app at the same time. Callbacks report messages
 // written in the app, its earlier conversations, and its contacts.
 
-// appValue holds the members of the fields smb_message_echoes, history and smb_app_state_sync. The earlier conversations
-// and the contacts are thousands: they are read in the background (ReadHistory).
+// appValue holds the members of the fields smb_message_echoes, history and smb_app_state_sync. There may be thousands of
+// earlier conversations and contacts, so they are read in the background (ReadHistory).
 type appValue struct {
 	Echoes  list[inbound]         `json:"message_echoes"`
 	History list[json.RawMessage] `json:"history"`
@@ -178,8 +178,8 @@ func (c *chunk) read(h *provider.History, number string) {
 
 const maxPhase = 9 // the channel has three
 
-// past returns a message of a thread with a person, whose number or id names the thread; "" if unknown. number is that
-// of the business. It returns false if the message names no person or no time, or belongs to a group.
+// past returns a message of a thread with a person. thread is the person's number or id, "" if unknown; number is that
+// of the business. It returns false for a message without a person or a time, or of a group.
 func (m *inbound) past(thread, number string) (provider.PastMessage, bool) {
 	person, from := provider.Inbound{From: loose(thread).number(), UserID: userID(thread)}, m.From.number()
 	own := m.To != "" || m.ToUserID != "" || from != "" && identity.Number(number).Is(from)

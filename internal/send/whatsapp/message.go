@@ -30,7 +30,7 @@ func freeForm(b map[string]any, m *provider.Message) {
 	b["type"], b[kind] = kind, content
 }
 
-// with adds the pairs of a name and a text that is not empty.
+// with adds the pairs of name and text whose text is not empty.
 func with(to map[string]any, pairs ...string) map[string]any {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {

@@ -34,8 +34,8 @@ type statisticsPoint struct {
 	} `json:"cost"`
 }
 
-// clickCounts are the clicks on each button. The channel leaves them out for templates without buttons, and versions differ
-// in how.
+// clickCounts are the clicks on each button. The channel omits them for templates without buttons, each version in another
+// way.
 type clickCounts []struct {
 	Type    string `json:"type"`
 	Content string `json:"button_content"`

@@ -33,7 +33,7 @@ func Origins() []Origin { return []Origin{Panel, API, SetUp, Command, Channel, S
 
 // Author is the account, key or process that changes something.
 type Author struct {
-	Kind    string // account or key; empty if Origin is enough
+	Kind    string // account or key; empty if Origin alone identifies the author
 	ID      string // id of the account or access key
 	Name    string // the account's name or the key's label at that time
 	Origin  Origin

@@ -213,7 +213,7 @@ func NewRows() *db.Bulk {
 		"q:bigint", "state:text", "reason:text", "ended_at:bigint")
 }
 
-// Add adds a call that is due at an instant, or ends at once if there is a reason to skip it.
+// Add adds a call that is due at an instant, or ends immediately if there is a reason to skip it.
 func Add(b *db.Bulk, key carillon.MessageKey, companyID string, senderUID int64, class carillon.Class, number string, due,
 	now time.Time, skip carillon.Reason,
 ) {

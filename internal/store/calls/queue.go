@@ -13,10 +13,10 @@ import (
 const maxQueued = 4 * time.Hour
 
 // Enqueue gives a call the last place among the calls that an agent transfers, on all nodes: those connected or being
-// connected, followed by those that wait. It returns false if there are most places already.
+// connected, followed by those that wait. It returns false if there are already `most` places.
 func (s *Incoming) Enqueue(ctx context.Context, companyID, agentID, conversationID string, most int, now time.Time) (bool, error) {
 	ok, err := db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (bool, error) {
-		if !tx.SQLite() { // places are given one after the other
+		if !tx.SQLite() { // places are assigned one after the other
 			h := fnv.New64a()
 			_, _ = h.Write([]byte("transfers/" + companyID + "/" + agentID)) // never fails
 			if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(h.Sum64())); err != nil {

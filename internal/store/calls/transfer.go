@@ -40,7 +40,7 @@ type TransferOutcome string
 const (
 	Taken          TransferOutcome = "taken"      // accepted by a key, and connected
 	Declined       TransferOutcome = "declined"   // by a key, by hanging up or by the network
-	Unanswered     TransferOutcome = "unanswered" // not answered, or answered without a key, as by a voicemail
+	Unanswered     TransferOutcome = "unanswered" // not answered, or no key was pressed, for example by a voicemail
 	Busy           TransferOutcome = "busy"
 	Failed         TransferOutcome = "failed"
 	CallerLeft     TransferOutcome = "caller_left"     // hung up before anybody took the call

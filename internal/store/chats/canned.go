@@ -28,7 +28,7 @@ func (s *CannedReplies) List(ctx context.Context, companyID string) ([]Canned, e
 	}, "SELECT id, shortcut, text FROM canned_reply WHERE company_id = $1 ORDER BY shortcut LIMIT $2", companyID, MaxCanned)
 }
 
-// Add stores one and sets its id. Errors: conflict where the shortcut is in use, limit_exceeded.
+// Add stores a canned reply and sets its id. Errors: conflict where the shortcut is in use, limit_exceeded.
 func (s *CannedReplies) Add(ctx context.Context, companyID string, c *Canned, now time.Time) error {
 	c.ID = carillon.NewID(now)
 	return inUse(s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -67,7 +67,7 @@ func recordCanned(ctx context.Context, tx *db.Tx, companyID string, action audit
 	return audit.Record(ctx, tx, time.Now(), e)
 }
 
-// findCanned reads one of a company's inside a transaction. Errors: not_found.
+// findCanned reads a company's canned reply inside a transaction. Errors: not_found.
 func findCanned(ctx context.Context, tx *db.Tx, companyID, id string) (*Canned, error) {
 	c := &Canned{ID: id}
 	err := tx.Row(ctx, []any{&c.Shortcut, &c.Text}, "SELECT shortcut, text FROM canned_reply WHERE id = $1 AND company_id = $2", id,
@@ -75,7 +75,7 @@ func findCanned(ctx context.Context, tx *db.Tx, companyID, id string) (*Canned, 
 	return c, db.Absent(err, "Canned reply")
 }
 
-// Replace writes one of a company's. Errors: not_found, conflict where the shortcut is in use.
+// Replace writes a company's canned reply. Errors: not_found, conflict where the shortcut is in use.
 func (s *CannedReplies) Replace(ctx context.Context, companyID string, c Canned, now time.Time) error {
 	return inUse(s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		before, err := findCanned(ctx, tx, companyID, c.ID)
@@ -91,7 +91,7 @@ func (s *CannedReplies) Replace(ctx context.Context, companyID string, c Canned,
 	}))
 }
 
-// Delete deletes one of a company's. Errors: not_found.
+// Delete deletes a company's canned reply. Errors: not_found.
 func (s *CannedReplies) Delete(ctx context.Context, companyID, id string) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		before, err := findCanned(ctx, tx, companyID, id)

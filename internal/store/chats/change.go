@@ -96,7 +96,7 @@ type changedRow struct{ stored, have *Conversation }
 
 type turnKey struct{ conversationID, clientID string }
 
-// apply runs changes in order of arrival at their conversation. Each sees the result of the one before.
+// apply runs changes in order of arrival at their conversation. Each sees the result of the previous one.
 func (s *Store) apply(ctx context.Context, tx *db.Tx, changes []*Change, _ bool) error {
 	slices.SortStableFunc(changes, func(a, b *Change) int { return strings.Compare(a.ConversationID, b.ConversationID) })
 	x := &changing{turns: turnRows()}

@@ -1,6 +1,6 @@
 // Package chats is the SQL of conversations: contacts, conversations, their turns, and the presence of teammates.
-// Changes of a conversation go through the group commit; each sees the result of the one before, which orders turns
-// and decides between two teammates.
+// Changes of a conversation go through the group commit; each sees the result of the previous one, which orders
+// turns and decides between two teammates.
 package chats
 
 import (
@@ -103,7 +103,7 @@ type Conversation struct {
 	Asks       string    // open question of the agent, in the terms of package agent; empty for none
 	AskedSeq   int64     // turn that first asked it, also for questions of flows; 0 if unknown
 	ReviewAt   time.Time // when the review is due, or until when it is claimed; zero for none
-	// ReviewTries is the number of times that the due review was begun since the conversation went on.
+	// ReviewTries is the number of times that the due review was begun since the conversation continued.
 	ReviewTries int64
 	Memory      string // what the agent keeps until the next message, in the terms of package agent; empty for nothing
 	Rating      int    // 1 to 5; 0 for none
@@ -118,7 +118,7 @@ type Conversation struct {
 func (c *Conversation) Unread() bool { return c.VisitorSeq > c.ReadSeq }
 
 // SetState changes the state at an instant. An open question is dropped, unless the agent continues or may continue. The
-// agent's memory is cleared, unless it continues. A wait for a teammate begins, goes on or ends.
+// agent's memory is cleared, unless it continues. A wait for a teammate begins, continues or ends.
 func (c *Conversation) SetState(to State, now time.Time) {
 	c.State, c.StateAt, c.ResolvedAt = to, now, time.Time{}
 	if to != Automated && to != Queued {
@@ -255,7 +255,7 @@ type Voice struct {
 	// than a typed one.
 	HeardBy   string `json:"heard_by,omitempty" enum:"browser"`
 	Final     string `json:"final,omitempty"`     // the contact's words as recognized after the turn was answered
-	Continues bool   `json:"continues,omitempty"` // the previous turn, which was taken for complete, goes on
+	Continues bool   `json:"continues,omitempty"` // the turn continues the previous one, which was mistaken for complete
 }
 
 // Of returns the words of a turn with this text that count as said: of an interrupted response the part that was heard, of

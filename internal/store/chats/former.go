@@ -140,8 +140,8 @@ func (s *Store) moved(ctx context.Context, tx *db.Tx, o *Open, at time.Time) err
 // week. After that a number may be somebody else's.
 const maxOvertaken = 7 * 24 * time.Hour
 
-// overtaken returns the contact that has taken in a later change of the same person, and replaces what the identities of
-// an open became by its present ones; "" if there is none.
+// overtaken returns the contact with a later change of the same person; "" if there is none. It replaces the
+// identities in o.Became with the contact's present ones.
 func (c *claimer) overtaken(ctx context.Context, o *Open) (string, error) {
 	formers, err := formersOf(ctx, c.tx, c.s.d, c.companyID, o.Became)
 	if err != nil || o.At.IsZero() {
@@ -174,7 +174,7 @@ func (c *claimer) overtaken(ctx context.Context, o *Open) (string, error) {
 	if person != nil && a.UserID != "" {
 		became = append(became, identity.Identity{Kind: identity.Person, Scope: scope, Key: identity.User(a.UserID)})
 	}
-	if len(became) == 0 { // the later contact has no such address any more
+	if len(became) == 0 { // the later contact no longer has such an address
 		return "", nil
 	}
 	o.Became, o.Contact.Number, o.Contact.UserID = became, a.Number, a.UserID

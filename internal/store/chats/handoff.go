@@ -10,8 +10,9 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Handoff is a wait of the contact for a teammate. It begins when the agent hands over or nobody answers, goes on while
-// teammates pass the conversation among them, and ends when the agent continues or the resolved conversation is reopened.
+// Handoff is a wait of the contact for a teammate. It begins when the agent hands over or nobody answers, continues while
+// teammates pass the conversation among themselves, and ends when the agent continues or the resolved conversation is
+// reopened.
 type Handoff struct {
 	At        time.Time // zero for none
 	RepliedAt time.Time // first reply of a teammate, zero before it

@@ -127,8 +127,8 @@ func (s *Contacts) NamesByID(ctx context.Context, companyID string, ids []string
 	return names, db.Wrap(err, "look up names of people")
 }
 
-// LinesOf returns the keys that messages to the person with some identities are sent to: the lines and the channel's ids
-// among them, and the contact's others.
+// LinesOf returns the keys to which messages for the person with some identities are sent: the lines and the channel's
+// ids among these, and the contact's other ones.
 func (s *Contacts) LinesOf(ctx context.Context, companyID string, known []identity.Identity) ([]identity.Key, error) {
 	var lines []identity.Key
 	add := func(all []identity.Identity) {
@@ -278,7 +278,7 @@ func namedIn(all []identity.Identity, scope string) bool {
 }
 
 // became returns the contact whose identities the channel has changed, with its former identities; "" if none is
-// known. It is idempotent. A contact that has taken in a later change of the same person is joined with it.
+// known. It is idempotent. A contact with a later change of the same person is joined with it.
 func (c *claimer) became(ctx context.Context, o *Open, person, line *identity.Identity, later string) (string, error) {
 	newPerson, newLine := split(o.Became)
 	contactID := c.ownerOf(person)

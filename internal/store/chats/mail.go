@@ -74,7 +74,7 @@ func scanMail(scan db.Scan) (m MailReply, err error) {
 }
 
 // Claim returns the due replies of a conversation that make the next e-mail, for this caller until an instant; none if
-// another has them. Replies that have been in an e-mail before come again as the same one.
+// another has them. Replies that were in an e-mail before are returned as the same e-mail.
 func (s *MailReplies) Claim(ctx context.Context, x MailDue, now, until time.Time) ([]MailReply, error) {
 	return db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) ([]MailReply, error) {
 		lock := ""

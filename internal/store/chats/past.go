@@ -107,7 +107,8 @@ func (s *Past) Asked(ctx context.Context, companyID string, senderUID int64, con
 	return db.Wrap(err, "record a request for a history")
 }
 
-// Due returns at most `most` imports of any company except those in `without` that can go on, longest due first.
+// Due returns at most `most` imports that can continue, longest due first, of all companies except those in
+// `without`.
 func (s *Past) Due(ctx context.Context, now time.Time, most int, without []string) ([]*PastImport, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
 	return db.Collect(ctx, s.d, "imports", scanImport, "SELECT "+importColumns+" FROM past_import WHERE due_at > 0 AND due_at <= $1"+others+
@@ -123,7 +124,7 @@ func (s *Past) Claim(ctx context.Context, x *PastImport, node string, now, until
 }
 
 // Release gives a claimed import back until next; zero means that nothing is left to do. An import that got more parts since
-// `seen` is due at once.
+// `seen` is due immediately.
 func (s *Past) Release(ctx context.Context, x *PastImport, seen, now, next time.Time) error {
 	_, err := s.d.Exec(ctx, `UPDATE past_import SET due_at = CASE WHEN received_at > $3 THEN CAST($4 AS BIGINT) ELSE $5 END, node = ''
 		WHERE sender = $1 AND company_id = $2`, x.SenderUID, x.CompanyID, db.Millis(seen), db.Millis(now), db.Millis(next))
@@ -197,7 +198,7 @@ type PastRow struct {
 }
 
 // Stage stores messages of a part that is not read completely yet, and returns the number of new ones. Messages that were
-// received before are left out. A message whose file was absent gets the file.
+// received before are skipped. A message whose file was absent gets the file.
 func (s *Past) Stage(ctx context.Context, p *PastPart, all []PastRow, now time.Time) (n int, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n = 0

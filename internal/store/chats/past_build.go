@@ -60,7 +60,7 @@ func (s *Past) Build(ctx context.Context, b *PastBuild) error {
 	return db.Wrap(err, "build a conversation of a history")
 }
 
-// built returns the conversation that was built last for the person, if it can go on; nil if not.
+// built returns the conversation that was built last for the person, if it can be continued; nil if not.
 func (s *Past) built(ctx context.Context, tx *db.Tx, b *PastBuild, contact *Contact, first time.Time) (*Conversation, error) {
 	var id string
 	var seq int64

@@ -76,7 +76,7 @@ func (s *Phones) SetUnreachable(ctx context.Context, companyID string, senderUID
 }
 
 // MarkPhone records that a company has read a phone's messages up to now. A later end of its typing indicator replaces
-// the one before; the zero time keeps it.
+// the previous one; the zero time keeps it.
 func (s *Phones) MarkPhone(ctx context.Context, companyID string, senderUID int64, number string, now, typingUntil time.Time) error {
 	_, err := s.d.Exec(ctx,
 		`INSERT INTO sandbox_phone (company_id, sender_uid, number, read_at, typing_until, changed_at) VALUES ($1, $2, $3, $4, $5, $4)

@@ -8,7 +8,7 @@ import (
 )
 
 // Queue queues a turn of the company for sending, in the transaction that stores it, if its conversation has a window.
-// It is due at once unless an earlier reply of the conversation is queued.
+// It is due immediately unless an earlier reply of the conversation is queued.
 func Queue(ctx context.Context, tx *db.Tx, companyID, conversationID string, seq int64, now time.Time) error {
 	if err := lock(ctx, tx, companyID, conversationID); err != nil {
 		return err
@@ -21,7 +21,7 @@ func Queue(ctx context.Context, tx *db.Tx, companyID, conversationID string, seq
 	return db.Wrap(err, "queue reply")
 }
 
-// lock serializes queuing and finishing replies of a conversation: otherwise a reply queued while the one before it
+// lock serializes queuing and finishing replies of a conversation: otherwise a reply queued while the previous one
 // finishes would wait forever. SQLite has one writer anyway.
 func lock(ctx context.Context, tx *db.Tx, companyID, conversationID string) error {
 	if tx.SQLite() {

@@ -105,8 +105,8 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// scheduleReview makes the review of a conversation due after a change. A later end shows when the time has come, so that
-// not every turn writes an index.
+// scheduleReview makes the review of a conversation due after a change. A later end is only noticed at the due time, so
+// that not every turn writes an index.
 func scheduleReview(before, have *Conversation, turns []Turn) {
 	if have.AgentID == "" {
 		return
@@ -143,14 +143,15 @@ type Reviews struct{ d *db.DB }
 // NewReviews returns the reviews of a database.
 func NewReviews(d *db.DB) *Reviews { return &Reviews{d} }
 
-// Due returns at most limit conversations whose review is due, oldest first. It leaves out the companies in without.
+// Due returns at most limit conversations whose review is due, oldest first. It skips the companies in without.
 func (s *Reviews) Due(ctx context.Context, now time.Time, limit int, without []string) ([]*Conversation, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), limit})
 	return db.Collect(ctx, s.d, "conversations to review", scan, "SELECT "+columns+
 		" FROM conversation WHERE review_at > 0 AND review_at <= $1"+others+" ORDER BY review_at LIMIT $2", args...)
 }
 
-// Claim reserves a due review until an instant, unless another node has or the conversation has gone on. It counts the attempt.
+// Claim reserves a due review until an instant, unless another node has or the conversation has continued. It counts the
+// attempt.
 func (s *Reviews) Claim(ctx context.Context, c *Conversation, until time.Time) (ok bool, err error) {
 	n, err := s.d.Exec(ctx, `UPDATE conversation SET review_at = $1, review_tries = review_tries + 1
 		WHERE id = $2 AND company_id = $3 AND review_at = $4 AND last_seq = $5`,

@@ -294,10 +294,10 @@ func (s *Runs) Keep(ctx context.Context, companyID, flowID, digest, definition s
 const (
 	// MaxFlowVersionBytes bounds the total size of a company's flow versions, in bytes.
 	MaxFlowVersionBytes = 64 << 20
-	maxPrune            = 5 // versions examined at once
+	maxPrune            = 5 // versions examined at a time
 )
 
-// prune deletes the oldest versions of a company's flows while all together are too large, except those needed by open
+// prune deletes the oldest versions of a company's flows while their total is too large, except those needed by open
 // runs and the newest of each existing flow.
 func (s *Runs) prune(ctx context.Context, companyID string) error {
 	for {

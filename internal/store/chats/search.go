@@ -15,7 +15,7 @@ type Found struct {
 	ConversationID                    string // empty if there is none
 }
 
-// maxSearched is the number of contacts that a search reads, those seen last: names have no index for parts of them.
+// maxSearched is the number of contacts that a search reads, those seen last: parts of names have no index.
 const maxSearched = 2000
 
 // noNumber is a pattern that matches no number, not even an empty one.

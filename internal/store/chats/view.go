@@ -56,7 +56,7 @@ type Summary struct {
 	LastAt     string   `json:"last_at"`
 	LastAuthor Author   `json:"last_author,omitempty"`
 	LastText   string   `json:"last_text"`
-	Question   string   `json:"question,omitempty"` // the contact's newest message that is no small talk and no wish for a person
+	Question   string   `json:"question,omitempty"` // the contact's newest message that is neither small talk nor a request for a teammate
 	VisitorSeq int64    `json:"visitor_seq"`
 	CompanySeq int64    `json:"company_seq"`
 	SeenSeq    int64    `json:"seen_seq"`

@@ -157,8 +157,8 @@ func (c *Commits) WaitIdle(ctx context.Context, most time.Duration) {
 }
 
 // admission bounds the requests that are checked and stored concurrently. An admitted request shares the processors
-// with few others; if all were started at once, in an overload each step of each request would wait for the steps of
-// thousands, most of which are refused in the end. The others wait briefly, in order, and are then refused.
+// with few others; if all were started together, in an overload each step of each request would wait for the steps
+// of thousands, most of which are refused in the end. The others wait briefly, in order, and are then refused.
 type admission struct {
 	places         chan struct{} // one for each operation of a transaction
 	most           int64         // bound of waiting

@@ -49,7 +49,7 @@ func (c *committer) close() {
 	c.done.Wait()
 }
 
-// do passes a write to the committer and waits for its end. A full backlog refuses it at once.
+// do passes a write to the committer and waits for its end. A full backlog refuses it immediately.
 func (c *committer) do(ctx context.Context, w *write) error {
 	w.done = make(chan error, 1)
 	c.mu.RLock()

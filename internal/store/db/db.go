@@ -26,7 +26,7 @@ type Options struct {
 	// Committed is called after every group commit, successful or not, with its number of rows and its duration.
 	Committed  func(rows int, took time.Duration)
 	Processors int // determines the number of SQLite readers; default GOMAXPROCS
-	// Wait is the time for which Open waits for an unresponsive PostgreSQL; 0 fails at once.
+	// Wait is the time for which Open waits for an unresponsive PostgreSQL; 0 fails immediately.
 	Wait time.Duration
 }
 

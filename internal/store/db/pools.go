@@ -31,9 +31,9 @@ func (p *pools) close() error {
 // closeWait bounds the wait for a closed pool.
 const closeWait = time.Second
 
-// closePool closes a pool and waits until all its connections are closed. database/sql closes only idle ones at once:
-// a connection used by an abandoned read, or just being made, is closed later. On SQLite it would write next to the
-// database while the next process, or a restore, already uses the folder.
+// closePool closes a pool and waits until all its connections are closed. database/sql closes only idle ones
+// immediately: a connection used by an abandoned read, or just being made, is closed later. On SQLite it would write
+// next to the database while the next process, or a restore, already uses the folder.
 func closePool(db *sql.DB) error {
 	err := db.Close()
 	for end := time.Now().Add(closeWait); db.Stats().OpenConnections > 0 && time.Now().Before(end); {

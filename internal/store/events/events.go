@@ -195,9 +195,9 @@ func (s *Store) AddEventsAfterLostCommit(ctx context.Context, events ...*Event) 
 	return s.kind.Together(ctx, s.d, true, events)[0]
 }
 
-// stored reports whether events whose COMMIT got no response are stored: they are unless the number of the first one,
-// assigned before that COMMIT, belongs to another event. It locks the topic that is locked first when they are
-// written, and so waits for a COMMIT that is still running.
+// stored reports whether events whose COMMIT got no response are stored. They are if the number that was assigned to
+// the first one before that COMMIT belongs to it, and not to another event. The function locks the topic that is
+// locked first when the events are written, so it waits for a COMMIT that is still running.
 func stored(ctx context.Context, tx *db.Tx, events []*Event) (bool, error) {
 	recorded := make([]any, len(events))
 	for i, e := range events {

@@ -100,7 +100,7 @@ func (r *Replay) find(ctx context.Context, d *db.DB, companyID string) (all []Ev
 	return all, nil
 }
 
-// replayRead is the number of events read at once.
+// replayRead is the number of events read at a time.
 const replayRead = 500
 
 func (r *Replay) wants(e *Event) bool {

@@ -16,12 +16,12 @@ type Round struct {
 	Cursors   []Cursor   // the cursors that advanced
 	Delivered []Delivery // those that had a row
 	Kept      []Delivery // failed deliveries, to be retried or given up
-	Recovered bool       // waiting deliveries become due at once
+	Recovered bool       // waiting deliveries become due immediately
 	Probe     time.Time  // time at which one waiting delivery is tried early; zero for none
 	Attempts  []Attempt
 }
 
-// maxAttempts is the number of attempts kept per endpoint, besides maxFailed failed ones.
+// maxAttempts is the number of attempts kept per endpoint, in addition to maxFailed failed ones.
 const (
 	maxAttempts = 1000
 	maxFailed   = 1000
@@ -121,8 +121,8 @@ func stillStored(ctx context.Context, tx *db.Tx, companyID string, r *Round) (ma
 				stored[Key{topic, seq}] = true
 			}
 			return nil
-		}, "SELECT seq, events FROM event WHERE company_id = $1 AND topic = $2 AND "+containing(tx.DB())+lock, companyID, topic,
-			db.JSON(seqs))
+		}, "SELECT seq, events FROM event WHERE company_id = $1 AND topic = $2 AND "+containing(tx.DB())+lock,
+			companyID, topic, db.JSON(seqs))
 		if err != nil {
 			return nil, db.Wrap(err, "look for the events of a round")
 		}
@@ -162,7 +162,7 @@ func (s *Hooks) Log(ctx context.Context, a *Attempt) error {
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return logAttempts(ctx, tx, []Attempt{*a}) })
 }
 
-// Again makes all waiting deliveries of an endpoint, even a disabled one, due at once.
+// Again makes all waiting deliveries of an endpoint, even a disabled one, due immediately.
 func (s *Hooks) Again(ctx context.Context, k EndpointKey, now time.Time) (found bool, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx,

@@ -10,7 +10,7 @@ import (
 )
 
 // Most events share a commit with many others of their topic, and a row for each would cost more than the rest of the
-// event. So a row holds several, at most maxRow, which is also about the number read at once.
+// event. So a row holds several, at most maxRow, which is also about the number read at a time.
 const (
 	maxRow   = 100
 	rowBytes = 64 << 10

@@ -49,8 +49,8 @@ func newFallbacks() *db.Bulk {
 	return db.NewBulk("fallback", "", "id:bigint", "company_id:text", "sender:bigint", "wait:bigint", "due_at:bigint")
 }
 
-// addFallbacks adds a row for each message that will be sent. The first look at it is when its time would be over if it
-// were sent when it is due.
+// addFallbacks adds a row for each message that will be sent. The row is first examined when the wait would be over if
+// the message were sent at its due time.
 func (a *Accept) addFallbacks(b *db.Bulk) {
 	if a.Fallback == nil {
 		return
@@ -64,7 +64,8 @@ func (a *Accept) addFallbacks(b *db.Bulk) {
 	}
 }
 
-// hasten returns the statement that makes fallbacks due at once, because their messages failed or were delivered.
+// hasten returns the statement that makes fallbacks due immediately, because their messages failed or were
+// delivered.
 func hasten(d *db.DB, keys []int64) db.Statement {
 	return db.Statement{SQL: "UPDATE fallback SET due_at = 1 WHERE id " + d.In(1) + " AND due_at + 0 > 1", Args: []any{d.List(keys)}}
 }
@@ -87,8 +88,8 @@ type WaitingFallback struct {
 }
 
 // Next returns what follows for a fallback: FallbackCalled, FallbackNotNeeded or FallbackCanceled, or FallbackWaiting
-// until an instant. An unknown outcome counts as sent when the attempt began. A message that waits to be sent is looked
-// at again when its time would be over if it were sent now: its fallback is then never late.
+// until an instant. An unknown outcome counts as sent when the attempt began. For a message that has not been sent, the
+// instant is the end of the wait if it were sent now, so its fallback is never late.
 func (w *WaitingFallback) Next(now time.Time) (next FallbackState, until time.Time) {
 	if w.ReachedPhone {
 		return FallbackNotNeeded, time.Time{}
@@ -288,7 +289,7 @@ type StoredFallback struct {
 	Key       carillon.MessageKey
 	LineUID   int64
 	Wait      time.Duration
-	Due       time.Time // of the next look; zero once it is decided
+	Due       time.Time // of the next examination; zero once it is decided
 	State     FallbackState
 	Reason    carillon.Reason
 	DecidedAt time.Time

@@ -387,8 +387,8 @@ func closeStatements(tx *db.Tx, all []closing) []db.Statement {
 	return statements
 }
 
-// OpenAfter pages through all open notifications, in the order of the open index, and returns those that are due and
-// complete, so that the writer does not check the others.
+// OpenAfter pages through all open notifications, in the order of the open index. It returns those that are due and
+// complete, so that the writer need not check the others.
 func (s *Notifications) OpenAfter(ctx context.Context, companyID string, after carillon.Seq, now time.Time,
 	limit int,
 ) (done []carillon.Seq, lastCompany string, last carillon.Seq, err error) {
@@ -411,7 +411,7 @@ type DayUse struct {
 	Used int
 }
 
-// UsedSince returns a company's use of the UTC days from one on, except days without use.
+// UsedSince returns a company's use of each UTC day from `day` on, without unused days.
 func (s *Notifications) UsedSince(ctx context.Context, companyID, day string) ([]DayUse, error) {
 	return db.Collect(ctx, s.d, "usage", func(scan db.Scan) (d DayUse, err error) {
 		err = scan(&d.Date, &d.Used)

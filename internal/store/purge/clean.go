@@ -36,7 +36,7 @@ func (s *Store) CleanFile(ctx context.Context) error {
 	if err != nil {
 		return db.Wrap(err, "clean the file")
 	}
-	// A concurrent erasure has left its own mark.
+	// The mark of a concurrent erasure has another value and stays.
 	_, err = s.d.Exec(context.WithoutCancel(ctx), "DELETE FROM meta WHERE name = 'erased' AND value = $1", at)
 	return db.Wrap(err, "clean the file")
 }

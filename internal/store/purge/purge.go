@@ -1,6 +1,6 @@
-// Package purge deletes what has expired: closed notifications past their company's retention, conversations that have been
-// quiet for that long, contacts who have none, calls to lines, jobs that send to the people of files, questions that were last
-// asked then, idempotency keys, events, signed addresses, quotas and counts of days long past. It works in steps that hold the
+// Package purge deletes expired data: closed notifications past their company's retention, conversations that have been quiet
+// for that long, contacts who have none, calls to lines, jobs that send to the people of files, questions that were last asked
+// then, idempotency keys, events, signed addresses, quotas and counts of days long past. It works in steps that hold the
 // database's writer for a few milliseconds, pauses between them, and begins one while no request waits to be stored, so that
 // accepting is hardly slowed. It never deletes a notification that is not closed. Expired sessions are deleted by auth, rates
 // by limit.

@@ -27,8 +27,8 @@ const (
 // statisticsPause is the time between two renewals of the statistics by a node.
 const statisticsPause = time.Minute
 
-// statisticsTerms is the number of terms from which a copy renews PostgreSQL's statistics at once. Without them, until autovacuum
-// makes them, a search reads all terms of a base.
+// statisticsTerms is the number of terms from which a copy renews PostgreSQL's statistics immediately. Without them, until
+// autovacuum makes them, a search reads all terms of a base.
 const statisticsTerms = 1000
 
 // copyExpiry is the age at which an unused copy is considered left over by a program that stopped.
@@ -273,7 +273,8 @@ func (s *Store) Occurrences(ctx context.Context, companyID string, knowledge, te
 	return found, db.Wrap(err, "search passages")
 }
 
-// PassageCount returns the number of passages of some of a company's knowledge, and their synonyms, a group a line.
+// PassageCount returns the number of passages of some of a company's knowledge, and their synonyms, one group per
+// line.
 func (s *Store) PassageCount(ctx context.Context, companyID string, knowledge []string) (n int, synonyms string, err error) {
 	err = db.Each(ctx, s.d, func(scan db.Scan) error {
 		var passages int
@@ -329,7 +330,7 @@ func (s *Store) Passages(ctx context.Context, companyID string, wanted map[strin
 	return all, db.Wrap(err, "read passages")
 }
 
-// maxRefresh bounds the resources examined at once.
+// maxRefresh bounds the resources examined at a time.
 const maxRefresh = 1000
 
 // RefreshPassages indexes the resources of a kind whose passages are missing, or of another version or state, as left

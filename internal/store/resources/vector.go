@@ -143,7 +143,7 @@ func (s *Vectors) State(ctx context.Context, k VectorKey, now time.Time) (*Embed
 	return &x, nil
 }
 
-// Ask makes a base due at once. Errors: not_found if it has no vectors.
+// Ask makes a base due immediately. Errors: not_found if it has no vectors.
 func (s *Vectors) Ask(ctx context.Context, k VectorKey, now time.Time) error {
 	n, err := s.d.Exec(ctx, "UPDATE embedding SET due_at = $3, failures = 0 WHERE company_id = $1 AND knowledge_id = $2 AND model <> ''",
 		k.CompanyID, k.ID, db.Millis(now))
@@ -153,7 +153,7 @@ func (s *Vectors) Ask(ctx context.Context, k VectorKey, now time.Time) error {
 	return db.Wrap(err, "ask for vectors")
 }
 
-// AskOnce makes a base due at once, unless the last attempt failed: its retry is due.
+// AskOnce makes a base due immediately, unless the last attempt failed: its retry is due.
 func (s *Vectors) AskOnce(ctx context.Context, k VectorKey, now time.Time) error {
 	_, err := s.d.Exec(ctx, "UPDATE embedding SET due_at = $3 WHERE company_id = $1 AND knowledge_id = $2 AND failures = 0 AND due_at > $3",
 		k.CompanyID, k.ID, db.Millis(now))
@@ -183,8 +183,8 @@ type VectorClaim struct {
 	Failures int64 // in a row
 }
 
-// Claim begins work on a base; nil if it is not due, or another node works on it. A node that ended during the work before may
-// have changed vectors.
+// Claim begins work on a base; nil if it is not due, or another node works on it. A node that ended during the previous work
+// may have changed vectors.
 func (s *Vectors) Claim(ctx context.Context, k VectorKey, node string, now, until time.Time) (*VectorClaim, error) {
 	c := &VectorClaim{VectorKey: k, Node: node}
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -266,8 +266,8 @@ type Outcome struct {
 	Fault, Detail           string
 }
 
-// Finish ends the work on a base, which is due again at the given time. If the base has changed meanwhile, only that vectors
-// changed is stored: the base is due already.
+// Finish ends the work on a base, which is due again at the given time. If the base has changed meanwhile, only the change
+// of vectors is stored: the base is due already.
 func (s *Vectors) Finish(ctx context.Context, c *VectorClaim, o *Outcome, now, due time.Time) error {
 	return s.change(ctx, c, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE embedding SET due_at = $5, made = $6, total = $7, dimensions = $8, fault = $9, detail = $10,
@@ -284,7 +284,7 @@ func (s *Vectors) Finish(ctx context.Context, c *VectorClaim, o *Outcome, now, d
 	})
 }
 
-// Forget deletes the state of a base whose vectors are removed, unless it has got a server meanwhile.
+// Forget deletes the state of a base whose vectors are removed, unless the base has got a server in the meantime.
 func (s *Vectors) Forget(ctx context.Context, c *VectorClaim) error {
 	_, err := s.d.Exec(ctx, "DELETE FROM embedding WHERE company_id = $1 AND knowledge_id = $2 AND node = $3 AND model = ''",
 		c.CompanyID, c.ID, c.Node)

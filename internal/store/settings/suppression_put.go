@@ -274,8 +274,8 @@ func SpreadSuppressions(ctx context.Context, tx *db.Tx, companyID string, all []
 	return writeSuppression(ctx, tx, companyID, strictest, people, slices.Concat(wanted, others), nil)
 }
 
-// awaitSuppressions waits for concurrent changes of a company's list that do not see a new identity yet. SQLite has one
-// writer.
+// awaitSuppressions waits for concurrent changes of a company's list whose transactions do not see a new identity yet.
+// SQLite needs no wait, because it has one writer.
 func awaitSuppressions(ctx context.Context, tx *db.Tx, companyID string) error {
 	if tx.SQLite() {
 		return nil

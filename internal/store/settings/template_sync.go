@@ -69,7 +69,8 @@ func (s *Templates) PostponeSync(ctx context.Context, read TemplateSync, next ti
 	return n == 1, db.Wrap(err, "postpone comparison of templates")
 }
 
-// RequestSync makes a sender's comparison due now, or, if the last one is younger than rest, when it is as old.
+// RequestSync makes a sender's comparison due now, or, if the last one is more recent than rest, once rest has
+// passed since then.
 func (s *Templates) RequestSync(ctx context.Context, senderUID int64, now time.Time, rest time.Duration) error {
 	_, err := s.d.Exec(ctx, `INSERT INTO template_sync (sender, at, found, changed, missing, error, due_at)
 		VALUES ($1, 0, 0, 0, 0, '', $2)

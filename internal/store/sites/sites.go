@@ -10,7 +10,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// maxLooks bounds the looks that are kept of a site.
+// maxLooks bounds the stored looks at a site.
 const maxLooks = 30
 
 // Store reads and writes the tables.
@@ -83,7 +83,7 @@ func (s *Store) Progress(ctx context.Context, k Key, node string, done, found in
 	return n == 1, db.Wrap(err, "save progress")
 }
 
-// Release gives up a look, which is due again at once or later.
+// Release gives up a look, which is due again immediately or later.
 func (s *Store) Release(ctx context.Context, k Key, node string, due time.Time) error {
 	_, err := s.d.Exec(ctx, `UPDATE site_state SET node = '', lease_until = 0, due_at = $4
 		WHERE company_id = $1 AND site_id = $2 AND node = $3`, k.CompanyID, k.ID, node, db.Millis(due))
@@ -127,8 +127,8 @@ func (s *Store) FinishAlone(ctx context.Context, k Key, node string, l *Look, pa
 	return s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return Finish(ctx, tx, k, node, l, pages, due) })
 }
 
-// Ask makes a site due at once. whole makes the look accept all that it finds. A look under way goes on. Errors:
-// not_found.
+// Ask makes a site due immediately. whole makes the look accept everything that it finds. A look in progress
+// continues. Errors: not_found.
 func (s *Store) Ask(ctx context.Context, k Key, whole bool, now time.Time) error {
 	n, err := s.d.Exec(ctx, "UPDATE site_state SET due_at = $3, whole = whole OR $4 WHERE company_id = $1 AND site_id = $2",
 		k.CompanyID, k.ID, db.Millis(now), whole)
@@ -153,7 +153,7 @@ func (s *Store) Find(ctx context.Context, k Key, now time.Time) (*State, error) 
 	return &x, nil
 }
 
-// Looks returns the looks that are kept of a site, the latest first, without their changes.
+// Looks returns the stored looks at a site, the latest first, without their changes.
 func (s *Store) Looks(ctx context.Context, k Key) ([]Look, error) {
 	return db.Collect(ctx, s.d, "looks", func(scan db.Scan) (l Look, err error) {
 		var at int64

@@ -101,7 +101,7 @@ func read(ctx context.Context, q db.Querier, blocks []Block) (t *tally, done int
 	return t, done, nil
 }
 
-// adjacent is the number of consecutive blocks read at once.
+// adjacent is the number of consecutive blocks read at a time.
 const adjacent = 4
 
 // read reads the notifications in [from, to) and then their recipients.

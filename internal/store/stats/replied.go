@@ -13,7 +13,7 @@ import (
 )
 
 // Replied records that the recipient of a company's message wrote back, and counts the first reply to each message.
-// Replies and clicks are counted with the hours and campaigns at once: blocks do not hold them.
+// Replies and clicks are added to the hours and campaigns directly, because blocks do not hold them.
 func (s *Store) Replied(ctx context.Context, companyID string, message carillon.MessageKey, at time.Time) error {
 	err := s.react(ctx, companyID, message, "replied", func(ctx context.Context, tx *db.Tx) (first bool, err error) {
 		n, err := tx.Exec(ctx, "UPDATE message SET replied_at = $1 WHERE id = $2 AND replied_at IS NULL", db.Millis(at), int64(message))

@@ -58,7 +58,7 @@ const lates = 12
 // been sent. Each is in Accepted. A call counts as sent when dialed and as delivered when answered.
 type Counts struct {
 	Accepted, Waiting, Sent, Delivered, Read, Failed, Skipped, Canceled int64
-	Answered                                                            int64 // calls in Delivered, which nobody can read
+	Answered                                                            int64 // calls counted in Delivered, which cannot be read
 	Replied                                                             int64 // recipients who wrote back within a week
 	Clicked                                                             int64 // recipients who followed a counted link
 	LateMillis                                                          int64 // total lateness of sent messages: from due to sent

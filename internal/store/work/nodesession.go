@@ -19,7 +19,7 @@ func sessionKey(id string) int32 {
 }
 
 // KeepSession keeps a session open that holds the node's lock, until it breaks or ctx ends. When the process dies, the
-// database ends the session at once and the other nodes notice (Cluster; docs/adr/0007).
+// database ends the session immediately and the other nodes notice (Cluster; docs/adr/0007).
 func (s *Nodes) KeepSession(ctx context.Context, id string) error {
 	c, err := s.d.Connect(ctx)
 	if err != nil {

@@ -73,7 +73,7 @@ func repeats(t, before *chats.Turn) bool {
 	return t.Text != "" && t.Text == before.Text
 }
 
-// continues reports whether a turn goes on with the one before it, which was taken for complete too early.
+// continues reports whether a turn continues the previous one, which was mistaken for complete.
 func continues(t, before *chats.Turn) bool {
 	return t.Extra.Voice != nil && t.Extra.Voice.Continues && before.Author == chats.Visitor && before.Kind != chats.KindEvent
 }

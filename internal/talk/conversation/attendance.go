@@ -15,8 +15,8 @@ const (
 	// heartbeat of the inbox's stream, at most every signEvery.
 	presentFor = 50 * time.Second
 	signEvery  = 15 * time.Second
-	// stayAfter is the time that a teammate stays present after closing the last inbox: reloading the page reopens it at
-	// once.
+	// stayAfter is the time that a teammate stays present after closing the last inbox: reloading the page reopens it
+	// immediately.
 	stayAfter   = 5 * time.Second
 	leaveWithin = 5 * time.Second
 )

@@ -172,7 +172,7 @@ func (s *Runner) Note(ctx context.Context, companyID, id, clientID, text string,
 	return err
 }
 
-// retryOvertaken calls do until another writer no longer overtakes it, at most five times.
+// retryOvertaken calls do again while another writer overtakes it, at most five times.
 func (s *Runner) retryOvertaken(do func() error) (err error) {
 	for range 5 {
 		if err = do(); !errors.Is(err, chats.ErrOvertaken) {

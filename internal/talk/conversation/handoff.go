@@ -10,7 +10,7 @@ import (
 )
 
 // Ask asks for a teammate. If nobody is present, or open is false (outside business hours), the conversation is missed
-// at once and waits for a later answer. A second call changes nothing.
+// immediately and waits for a later answer. A second call changes nothing.
 func (s *Conversations) Ask(ctx context.Context, companyID, id, reason string, open bool) (*chats.Conversation, error) {
 	there, err := s.anybodyThere(ctx, companyID)
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 	maxTitle    = 300
 )
 
-// passagesOf returns what is kept of the sources of a response.
+// passagesOf returns the stored form of the sources of a response.
 func passagesOf(sources []agent.Source) []chats.Passage {
 	var all []chats.Passage
 	for _, s := range sources[:min(len(sources), maxPassages)] {

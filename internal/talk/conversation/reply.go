@@ -31,9 +31,9 @@ const (
 	checkEvery = time.Second
 )
 
-// replies makes the agent reply in a bounded number of conversations at once, with a limit per company; the rest wait
-// in a queue, which also has a limit per company. A reply that is pending when this node stops stays marked in the
-// conversation.
+// replies makes the agent reply in a bounded number of conversations at a time, with a limit per company; the rest
+// wait in a queue, which also has a limit per company. A reply that is pending when this node stops stays marked in
+// the conversation.
 type replies struct {
 	*core
 	runner  *Runner

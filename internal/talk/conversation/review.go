@@ -160,7 +160,7 @@ func (s *reviews) judge(ctx context.Context, c *chats.Conversation, m *review.Ma
 	return r, nil //nolint:nilerr // the review has the engine's error
 }
 
-// storeReview stores a review, unless the conversation has gone on or another node has the claim.
+// storeReview stores a review, unless the conversation has continued or another node has the claim.
 func (s *reviews) storeReview(ctx context.Context, c *chats.Conversation, a *agent.Agent, r *review.Review) error {
 	now := s.now()
 	stored := &chats.Review{

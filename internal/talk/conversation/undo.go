@@ -28,7 +28,7 @@ type undoable struct {
 	Memory    string      `json:"memory,omitempty"`
 }
 
-// keepUndo lets a teammate undo the change that made c of before and appends turns.
+// keepUndo lets a teammate undo the change that turned before into c and appends turns.
 func keepUndo(c *chats.Conversation, before *chats.Conversation, by By, turns []chats.Turn, now time.Time) {
 	text, _ := json.Marshal(undoable{ // texts and numbers cannot fail
 		Account: by.AccountID, At: now.UnixMilli(), Seq: before.LastSeq + int64(len(turns)),
@@ -106,7 +106,7 @@ func (s *Desk) undoOf(c *chats.Conversation, by By, now time.Time) (*undoable, e
 	return &was, nil
 }
 
-// restore changes a conversation back, and returns the event of it.
+// restore restores a conversation, and returns the event of the change.
 func (was *undoable) restore(c *chats.Conversation, by, holder By, now time.Time) []chats.Turn {
 	what := eventBy(Released, by.AccountID, by.Name, now)
 	switch {

@@ -99,7 +99,7 @@ func media() intake {
 }
 
 // Admit reserves a place for an upload. Errors: rate_limit_exceeded and service_unavailable if there are too many at
-// once.
+// the same time.
 func (f *Files) Admit(from From) (*share.Place, error) {
 	holder := share.Holder{Company: from.CompanyID, Visitor: from.Visitor, Client: from.Client, Session: from.SentBy}
 	if from.ConversationID == "" {

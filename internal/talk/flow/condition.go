@@ -214,7 +214,7 @@ var (
 		`(?:\s+(is not|isn't|is|equals|no es|es|não é|é|contains|startsWith|endsWith)(?:\s|$)|\s*([=!<>]+)|\s*$)\s*(.*?)\s*$`)
 )
 
-// comparisons are the operators that people mean by others.
+// comparisons maps an operator as people write it to the one they mean.
 var comparisons = map[string]string{ //nolint:gochecknoglobals // read only
 	"": "==", "=": "==", "==": "==", "===": "==", "is": "==", "equals": "==", "es": "==", "é": "==",
 	"!": "!=", "!=": "!=", "!==": "!=", "<>": "!=", "is not": "!=", "isn't": "!=", "no es": "!=", "não é": "!=",

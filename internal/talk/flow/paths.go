@@ -53,8 +53,8 @@ func (v *validation) paths(f *Flow) {
 	}
 }
 
-// always returns, for each place that a run can reach, whether something holds before its step on every path to it. It does not hold at
-// the beginning. after returns whether it holds after a step, from whether it holds before.
+// always returns, for each place that a run can reach, whether something holds before its step on every path to it. It does not
+// hold at the beginning. after returns whether it holds after a step, given whether it holds before.
 func (p *Program) always(after func(s *Step, before bool) bool) map[int]bool {
 	holds := map[int]bool{0: false}
 	for queue := []int{0}; len(queue) > 0; {
@@ -134,7 +134,7 @@ func onlyVariables(text string) []string {
 	return variablesIn(text)
 }
 
-// Warnings returns what a valid flow most likely does not mean: variables in texts and conditions that nothing sets. Like the error of
+// Warnings returns probable mistakes in a valid flow: variables in texts and conditions that nothing sets. Like the error of
 // Validate, it joins one error for each field.
 func (f *Flow) Warnings() error {
 	if f.Trigger.Event != "" { // any variable may come from the notification's contact

@@ -15,7 +15,7 @@ type State string
 
 // States of a run.
 const (
-	Ready     State = "ready"      // continues at once
+	Ready     State = "ready"      // continues immediately
 	Asking    State = "asking"     // waits for the contact's response
 	Waiting   State = "waiting"    // waits for its due time
 	Calling   State = "calling"    // waits for the outcome of an Effect

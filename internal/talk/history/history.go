@@ -1,4 +1,4 @@
-// Package history imports what a number was used for before it was connected: the conversations of the channel's own app
+// Package history imports the history of a number from before its connection: the conversations of the channel's own app
 // become resolved conversations, and its contacts name people.
 //
 //	callback ─▶ Receive ─▶ past_part ─▶ past_message ─▶ turns of resolved conversations ─▶ files
@@ -74,10 +74,10 @@ func (h *History) now() time.Time { return h.o.Now().Truncate(time.Millisecond).
 const (
 	poll  = 5 * time.Second
 	page  = 50
-	work  = 30 * time.Second      // of one turn of an import, after which others have theirs
-	lease = work + 90*time.Second // after that another node goes on
+	work  = 30 * time.Second      // of one turn of an import; then it is another import's turn
+	lease = work + 90*time.Second // after that another node continues
 	retry = 30 * time.Second      // after a failure
-	quiet = 2 * time.Minute       // without another part, after which conversations are built before the history is complete
+	quiet = 2 * time.Minute       // time without a new part after which conversations are built from an incomplete history
 	whole = 100                   // percent
 )
 
@@ -148,7 +148,7 @@ func (h *History) recover(ctx context.Context, alone bool) {
 	}
 }
 
-// advance claims an import and goes on with it for a while. It returns false if another node has it, or if it failed.
+// advance claims an import and continues it for a while. It returns false if another node has it, or if it failed.
 func (h *History) advance(ctx context.Context, x *chats.PastImport) bool {
 	now := h.now()
 	if ok, err := h.o.Store.Claim(ctx, x, h.o.Node, now, now.Add(lease)); !ok || err != nil {
@@ -161,7 +161,7 @@ func (h *History) advance(ctx context.Context, x *chats.PastImport) bool {
 	if err != nil {
 		next = h.now().Add(retry)
 		if ctx.Err() != nil {
-			next = h.now() // the program stops: the next one goes on
+			next = h.now() // the program stops; another node or the next start continues
 		}
 	}
 	if err := h.o.Store.Release(context.WithoutCancel(ctx), x, x.ReceivedAt, h.now(), next); err != nil {
@@ -171,7 +171,8 @@ func (h *History) advance(ctx context.Context, x *chats.PastImport) bool {
 	return err == nil
 }
 
-// steps makes steps of an import until an instant. It returns when the import goes on; zero if nothing is left to do.
+// steps makes steps of an import until an instant. It returns the time of the next turn; zero if nothing is left to
+// do.
 func (h *History) steps(ctx context.Context, x *chats.PastImport, until time.Time) (next time.Time, err error) {
 	s, err := h.o.Sender(ctx, x.SenderUID)
 	if carillon.IsCode(err, carillon.NotFound) {

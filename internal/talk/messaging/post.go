@@ -182,7 +182,7 @@ func (m *Messaging) resolve(ctx context.Context, c *chats.Conversation, r *freef
 	return json.Marshal(&x)
 }
 
-// referred returns the turn of a conversation with a public id, and the channel's id of it.
+// referred returns the turn of a conversation with a public id, and its channel id.
 func (m *Messaging) referred(ctx context.Context, c *chats.Conversation, field, id string) (*chats.Turn, string, error) {
 	none := carillon.InvalidValue(field, "The conversation has no such message", id)
 	conversationID, seq, ok := chats.ParseMessageID(id)
@@ -201,7 +201,7 @@ func (m *Messaging) referred(ctx context.Context, c *chats.Conversation, field, 
 	return t, channelID, nil
 }
 
-// turn returns a turn and the channel's id of it, which is empty if the channel has not named it; nil for none.
+// turn returns a turn and its channel id, which is empty if the channel has not reported it; nil for none.
 func (m *Messaging) turn(ctx context.Context, companyID, conversationID string, seq int64) (*chats.Turn, string, error) {
 	turns, err := m.o.Chats.TurnsBefore(ctx, companyID, conversationID, seq+1, 1)
 	if err != nil || len(turns) == 0 || turns[0].Seq != seq || turns[0].Kind == chats.KindEvent || turns[0].Note {
@@ -212,7 +212,7 @@ func (m *Messaging) turn(ctx context.Context, companyID, conversationID string, 
 		return t, id, nil
 	}
 	if id, of := strings.CutPrefix(t.ClientID, string(chats.Visitor)+":"); of {
-		if strings.HasPrefix(id, "sha256.") { // our own, for a message that the channel did not name
+		if strings.HasPrefix(id, "sha256.") { // our own, for a message to which the channel gave no id
 			id = ""
 		}
 		return t, id, nil

@@ -72,7 +72,8 @@ var ends = regexp.MustCompile(`^(?:sent from|sent with|get outlook|enviado (?:de
 	`original message|mensaje original|mensagem original|(?:best |kind |warm )?regards|cheers|saludos|atte|atentamente` +
 	`|atenciosamente|abracos)\b`)
 
-// paragraphsOf returns the paragraphs above a marked signature or a quotation. marked reports whether there is one.
+// paragraphsOf returns the paragraphs of a text, without its quotations and up to a marked signature. marked
+// reports whether the text has such a signature.
 func paragraphsOf(text string) (all []string, marked bool) {
 	var lines []string
 	flush := func() {

@@ -1,5 +1,5 @@
 // Package notice informs people about conversations that they do not have open: teammates about visitors who wait, by web push
-// at once and by e-mail after a while, and visitors who left about the replies to them, by e-mail.
+// immediately and by e-mail after a while, and visitors who left about the replies to them, by e-mail.
 //
 // A wait (chats.Conversation.WaitingAt) has at most two notices, which one node claims before it sends: a node that dies in
 // between sends none, so nobody gets one twice. A reply is claimed for a while. A node that dies in between leaves it to another,

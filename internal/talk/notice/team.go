@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// stale is the age of a wait that is announced to nobody anymore: the program was stopped meanwhile.
+	// stale is the age from which a wait is no longer announced, because the program was stopped meanwhile.
 	stale = 12 * time.Hour
 	// pushLife is the time for which a push service keeps a message for a browser that is away.
 	pushLife = 10 * time.Minute
@@ -166,7 +166,7 @@ func (n *Notices) visitorName(ctx context.Context, w waiting) (string, error) {
 	return contact.Name, nil
 }
 
-// mail sends those on duty one e-mail about all conversations of a company that wait for long.
+// mail sends those on duty one e-mail about all conversations of a company that have waited for long.
 func (n *Notices) mail(ctx context.Context, all []waiting) error {
 	company := all[0].company
 	names := make([]string, len(all))

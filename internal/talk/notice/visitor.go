@@ -177,8 +177,8 @@ func quoted(turns []chats.Turn) string {
 	return ""
 }
 
-// back returns the address of the page on which the visitor wrote, if the widget is allowed there by name. Other addresses are
-// the visitor's word alone, and so is the e-mail address: a link could lead anybody anywhere.
+// back returns the address of the page on which the visitor wrote, if the widget is allowed there by name. Other addresses
+// come only from the visitor, and so does the e-mail address: anyone could be sent a link to anywhere.
 func (n *Notices) back(ctx context.Context, c *chats.Conversation) (string, error) {
 	u, err := url.Parse(c.Page)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || c.WidgetID == "" {

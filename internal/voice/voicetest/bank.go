@@ -28,7 +28,7 @@ const (
 
 	segment = rate / 10  // samples; each segment may have a different loudness, since microphones adjust theirs
 	drift   = rate / 200 // maximum deviation of a segment in samples, since clocks differ
-	frame   = rate / 50  // samples that a receiver conceals at once
+	frame   = rate / 50  // samples that a receiver conceals at a time
 	maxLate = 20 * frame // maximum delay of one segment relative to another, in samples
 	quiet   = 0.01       // maximum energy, as a share, of a segment that is not compared
 	sure    = 0.95       // correlation at which the search for a segment ends

@@ -28,7 +28,7 @@ const (
 
 // Models whose requests fail, each in its own way. Otherwise they are the same.
 const (
-	ModelError = "error" // 500 at once
+	ModelError = "error" // 500 immediately
 	ModelStall = "stall" // no response
 	ModelCut   = "cut"   // speech ends in the middle of a sample, a transcript in the middle of its JSON
 	ModelHang  = "hang"  // half of the speech is sent, and then nothing
@@ -53,7 +53,7 @@ type Spoken struct {
 
 // Server is an http.Handler with OpenAI's interface below /v1. audio/transcriptions recognizes the utterances of the bank;
 // audio/speech speaks with espeak-ng in the language that the voice names (es-419; any other name: English). Invalid
-// requests are refused as by OpenAI's server.
+// requests are refused in the same way as by OpenAI's server.
 //
 // POST /bank {text, language} adds an utterance and returns it as a WAV file of 16 kHz; before_ms and after_ms add
 // silence to the file, for a fake microphone. GET /heard and GET /spoken list the requests, and DELETE removes them.

@@ -53,7 +53,7 @@ export const en = {
   queued: "Connecting you with our team.",
   position: "You're next.|1 person is ahead of you.|{n} people are ahead of you.",
   cancel: "Cancel",
-  missed: "Everyone is busy right now. The assistant will carry on.",
+  missed: "Everyone is busy right now. The assistant will continue.",
   joined: "{name} has joined",
   gone: "{name} has left",
   someone: "A teammate",

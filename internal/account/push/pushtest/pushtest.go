@@ -54,7 +54,7 @@ type Service struct {
 	status   int
 }
 
-// New starts a push service that accepts messages signed with the key that SetKey names.
+// New starts a push service that accepts messages signed with the key set by SetKey.
 func New(t *testing.T) *Service {
 	t.Helper()
 	private, err := ecdh.P256().GenerateKey(rand.Reader)

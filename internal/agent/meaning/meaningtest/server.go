@@ -35,7 +35,7 @@ type Server struct {
 	Model      string
 	Key        string // required as a bearer token, unless it is empty
 	Dimensions int
-	Seed       uint64 // of the directions: another one is another model
+	Seed       uint64 // of the directions; each seed is a different model
 	MaxInputs  int    // of a request, unless it is 0
 	// Fail responds to a request instead, and reports whether it has.
 	Fail func(w http.ResponseWriter, r *http.Request, inputs []string) bool

@@ -110,7 +110,7 @@ func (l *Linphone) Does(command string) string {
 	return ""
 }
 
-// Speaks has it say its words once the sound of its first call goes.
+// Speaks makes it say its words once its first call has sound.
 func (l *Linphone) Speaks() {
 	l.t.Helper()
 	if !l.Shows("LinphoneCallStreamsRunning") {

@@ -58,7 +58,8 @@ type vectorState struct {
 	Fault      string                `json:"fault"`      // of the last attempt; empty if it succeeded
 	Detail     string                `json:"detail"`
 	FaultAt    *string               `json:"fault_at"`
-	// Searching is the fault with which questions end now, so that searches go by words alone; null if there is none.
+	// Searching is the current fault of questions, because of which searches go by words alone; null if there is
+	// none.
 	Searching *searchFault `json:"searching"`
 }
 
@@ -103,7 +104,7 @@ func (x Embeddings) base(r *http.Request, by member.Member, id string) (*knowled
 	return b, err
 }
 
-// embeddingsRequest names the server of a base. Without a key, the stored one is kept if the server is the same.
+// embeddingsRequest sets the server of a base. Without a key, the stored one is kept if the server is the same.
 type embeddingsRequest struct {
 	BaseURL        string `json:"base_url"`
 	Model          string `json:"model"`
@@ -132,7 +133,7 @@ func (x Embeddings) server(r *http.Request) (*knowledge.Embeddings, error) {
 	return e, c.Err()
 }
 
-// put names the server of a base. Without a key, the stored one is kept if the server is the same.
+// put sets the server of a base. Without a key, the stored one is kept if the server is the same.
 func (x Embeddings) put(r *http.Request, by member.Member, id string) (vectorState, error) {
 	e, err := x.server(r)
 	if err != nil {
@@ -145,7 +146,8 @@ func (x Embeddings) put(r *http.Request, by member.Member, id string) (vectorSta
 	return x.state(r, by, id)
 }
 
-// remove makes a base be searched by words alone. Its vectors are removed in the background.
+// remove removes the server of a base, which is then searched by words alone. Its vectors are removed in the
+// background.
 func (x Embeddings) remove(r *http.Request, by member.Member, id string) (httpio.None, error) {
 	err := x.edit(r, by, id, nil)
 	x.Vectors.Wake()
@@ -198,7 +200,7 @@ func (x Embeddings) try(r *http.Request, by member.Member, id string) (triedServ
 	return triedServer{Dimensions: dimensions, MS: took.Milliseconds()}, err
 }
 
-// ask makes the vectors of a base due at once.
+// ask makes the vectors of a base due immediately.
 func (x Embeddings) ask(r *http.Request, by member.Member, id string) (vectorState, error) {
 	if _, err := form.Object(r); err != nil {
 		return vectorState{}, err

@@ -59,7 +59,7 @@ type proposal struct {
 	URL   string `json:"url"`
 }
 
-// importRequest imports an article from one of a page and a text.
+// importRequest imports an article from either a page or a text.
 type importRequest struct {
 	URL      string `json:"url,omitempty"`
 	Markdown string `json:"markdown,omitempty"`

@@ -79,13 +79,13 @@ func (x Sites) state(r *http.Request, by member.Member, id string) (stateRow, er
 	return row, nil
 }
 
-// lookRequest asks for a look at a site.
+// lookRequest is the body of a request for a look at a site.
 type lookRequest struct {
 	Whole bool `json:"whole,omitempty"`
 }
 
-// look asks for a look at once. whole accepts all that it finds: also a loss of most pages, and the pages whose articles
-// were removed by hand.
+// look starts a look immediately. whole accepts everything that it finds, including the loss of most pages and the pages
+// whose articles were removed by hand.
 func (x Sites) look(r *http.Request, by member.Member, id string) (stateRow, error) {
 	o, err := form.Body[lookRequest](r)
 	if err != nil {

@@ -166,7 +166,7 @@ func (h *holder) address() string { return cmp.Or(h.number, h.known.Key.String()
 
 // lines returns the keys to which messages to the phone are sent.
 func (h *holder) lines() []identity.Key {
-	if h.username != "" { // the company may know the number meanwhile
+	if h.username != "" { // the company may know the number by now
 		return []identity.Key{h.known.Key, identity.Number(fictitious(h.username))}
 	}
 	return []identity.Key{h.known.Key}

@@ -52,11 +52,11 @@ type Away struct {
 	Setting string   // setting with the address
 	Usual   string   // the default, which any member may choose; empty if none
 	Mark    string   // setting that is true once a member has chosen the address, which is then checked again at each use
-	Secrets []string // settings that must be given again with a new address, so that they are of no use there
+	Secrets []string // settings that must be entered again with a new address, so that it never gets the stored ones
 	Admit   func(ctx context.Context, settings json.RawMessage) error
 	// Claim is a setting that is true once a member has entered the sender's number or address. Meets reports whether
-	// the settings of two senders lead to the same trunk, on which a number belongs to one company. Both are unset if
-	// numbers are proven another way.
+	// the settings of two senders use the same trunk. On one trunk, a number can belong to only one company. Both are
+	// unset if the ownership of numbers is proven in another way.
 	Claim string
 	Meets func(ctx context.Context, one, other json.RawMessage) bool
 }

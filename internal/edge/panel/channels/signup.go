@@ -136,7 +136,8 @@ func readGrant(r *http.Request) (g provider.Grant, err error) {
 	return g, err
 }
 
-// failedStep names the failed step of a sign-up in an error for the caller, and a refusal that the panel has a text for.
+// failedStep adds the failed step of a sign-up to an error for the caller, and the refusal if the panel has a text for
+// it.
 func failedStep(step, refusal string, err error) error {
 	e, ok := errors.AsType[*carillon.Error](err)
 	if !ok || e.Details.Find("step") != nil {

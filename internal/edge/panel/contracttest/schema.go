@@ -30,7 +30,7 @@ type schemas struct {
 	err    error                     // the first
 }
 
-// keepsRest reports whether the JSON of a type is its fields and members that only the channel knows.
+// keepsRest reports whether the JSON of a type consists of its fields and of members that only the channel knows.
 func keepsRest(t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -125,7 +125,7 @@ func (s *schemas) text(t reflect.Type) object {
 	return object{"type": "string"}
 }
 
-// structure describes a struct. Those of generic types stand where they are used.
+// structure describes a struct. Structs of generic types are described where they are used.
 func (s *schemas) structure(t reflect.Type) object {
 	name := nameOf(t)
 	if name != "" && s.lax {
@@ -174,7 +174,7 @@ func nameOf(t reflect.Type) string {
 
 func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// sets are the values of a tag enum that is the name of a set.
+// sets are the values behind an enum tag that names a set.
 //
 //nolint:gochecknoglobals // read-only
 var sets = map[string]string{

@@ -87,7 +87,7 @@ func RuleOf(reason string) *Rule {
 	return nil
 }
 
-// WithRules has the errors of routes name the rule in their details.
+// WithRules makes the errors of routes contain the rule in their details.
 func WithRules(routes []httpio.Route) []httpio.Route {
 	for i := range routes {
 		handle := routes[i].Handle

@@ -77,7 +77,7 @@ func (x Inbox) take(r *http.Request, by member.Member, id string) (change, error
 	return changed(r.Context(), x.Store, nil, c, err)
 }
 
-// answerRequest replies with one of a text and a file.
+// answerRequest replies with either a text or a file.
 type answerRequest struct {
 	ClientID string `json:"client_id"`
 	Text     string `json:"text,omitempty"`

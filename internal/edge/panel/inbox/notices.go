@@ -23,8 +23,8 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// Notices serves the settings of notices about conversations: a teammate's own, and the company's. A teammate's browsers get
-// web push messages.
+// Notices serves the settings of notices about conversations: a teammate's own, with the browsers that get web push
+// messages, and the company's.
 type Notices struct {
 	Gate  *member.Gate
 	Store *store.Store

@@ -145,7 +145,8 @@ func (d *durations) shown() responseTimes {
 	}
 }
 
-// percentile returns the least of some sorted times that a percentage of them does not exceed; 0 if there are none.
+// percentile returns the lowest of some sorted times that at least a percentage of them does not exceed; 0 if there
+// are none.
 func percentile(sorted []int64, p int) int64 {
 	if len(sorted) == 0 {
 		return 0

@@ -59,7 +59,7 @@ type campaignRow struct {
 	Waiting     int64  `json:"waiting"`
 	Sent        int64  `json:"sent"`
 	Delivered   int64  `json:"delivered"`
-	Answered    int64  `json:"answered"` // calls in delivered, which nobody can read
+	Answered    int64  `json:"answered"` // calls counted in delivered, which cannot be read
 	Read        int64  `json:"read"`
 	Replied     int64  `json:"replied"` // recipients who wrote back within a week
 	Clicked     int64  `json:"clicked"` // recipients who followed a counted link

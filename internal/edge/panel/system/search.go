@@ -59,8 +59,8 @@ type finder struct {
 	find  func(ctx context.Context, companyID, text string) ([]searchHit, error)
 }
 
-// search responds with the objects that the text of the query is an id, a number or a part of the name of. A kind limits
-// it to people, templates or campaigns.
+// search responds with the objects that have the text of the query as their id or number, or as a part of their name. A
+// kind limits it to people, templates or campaigns.
 func (x Search) search(r *http.Request, by member.Member) (list httpio.List[searchHit], err error) {
 	text, err := form.Query(r.URL.Query(), "q", maxSearch)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Somebody is a person with several addresses. The callbacks of each stage are delivered in any order and more than once;
-// those of a change follow those of the stage before.
+// those of a change follow those of the previous stage.
 type Somebody struct {
 	I        int
 	Stages   [][]Inbound  // messages, without timestamps
@@ -117,7 +117,7 @@ func Crowd() (all []*Somebody) {
 	return all
 }
 
-// moves reports that a number and the id with it have become others.
+// moves reports that a number and its id have changed.
 func (c *Somebody) moves(from, id, number, newID, at string) {
 	m := Inbound{"id": "wamid." + newID, "type": "system", "system": map[string]any{
 		"type": "user_changed_number", "body": "changed", "wa_id": number, "user_id": newID, "previous_user_id": id,

@@ -22,15 +22,15 @@ type place struct {
 // maxPayload bounds the payload of a quick reply.
 const maxPayload = 256
 
-// partsOf returns a template's components as the channel reads them. Members of other types are left out, because a
-// declared template may have parts that nobody knows.
+// partsOf returns a template's components as the channel reads them. Members of other types are skipped, because a
+// declared template may have unknown parts.
 func partsOf(components []carillon.Component) []part {
 	text, err := json.Marshal(components)
 	if err != nil {
 		panic(err)
 	}
 	var parts []part
-	_ = json.Unmarshal(text, &parts) // what does not fit is left out
+	_ = json.Unmarshal(text, &parts) // parts that do not fit are skipped
 	return parts
 }
 

@@ -30,7 +30,7 @@ type Options struct {
 	VerifyToken   string // default provider-verify-token
 
 	Templates   []carillon.Template // approved unless their Status differs
-	AutoApprove bool                // created and edited templates are approved at once
+	AutoApprove bool                // created and edited templates are approved immediately
 	Loose       bool                // messages are not checked, and their bodies are not stored
 
 	Callbacks Callbacks

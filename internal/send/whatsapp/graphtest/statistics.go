@@ -101,7 +101,7 @@ func (s *Server) statistics(w http.ResponseWriter, r *http.Request, _ []byte) *E
 	return nil
 }
 
-// point is the channel's form of a day. Costs of nothing have no value.
+// point is the channel's form of a day. Costs of zero have no value.
 func (x Statistics) point() map[string]any {
 	p := map[string]any{
 		"template_id": x.TemplateID, "start": x.Day.Unix(), "end": x.Day.AddDate(0, 0, 1).Unix(),

@@ -21,7 +21,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   over: "API",
   end: "Cerrar",
   endTitle: "¿Cerrar la sesión de {device}?",
-  endText: "Habrá que iniciar sesión allí de nuevo. Los cambios sin guardar se pierden.",
+  endText: "Tendrá que volver a iniciar sesión en ese dispositivo. Los cambios sin guardar se perderán.",
   ended: "Sesión cerrada",
   endOthers: "Cerrar las demás",
   endOthersTitle: "¿Cerrar todas las demás sesiones?",

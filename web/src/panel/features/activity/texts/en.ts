@@ -133,7 +133,7 @@ export const codeTexts: Record<`${Code}` | `${Code}_fix`, string> = {
   variable_mismatch_fix: "The response lists the missing and extra variables. Compare it with the template's page.",
   idempotency_key_reused: "The Idempotency-Key was used for another request.",
   idempotency_key_reused_fix: "Use a new key for each new request, and the same one only to repeat it.",
-  limit_exceeded: "A company limit is reached.",
+  limit_exceeded: "A company limit has been reached.",
   limit_exceeded_fix: "The response shows the limit. Delete what you don't need, or ask for a higher limit.",
   rate_limit_exceeded: "Too many calls within a minute.",
   rate_limit_exceeded_fix: "Wait for the seconds in Retry-After, and spread calls over time.",
@@ -143,7 +143,7 @@ export const codeTexts: Record<`${Code}` | `${Code}_fix`, string> = {
   internal_error_fix:
     "Repeat the call. If it fails again, give the request ID to the server's operator. The log has the cause.",
   service_unavailable:
-    "Carillon couldn't take the call because of overload, maintenance, or a channel that didn't respond.",
+    "Carillon couldn't handle the call because of overload, maintenance, or a channel that didn't respond.",
   service_unavailable_fix: "Repeat the call after Retry-After, with the same Idempotency-Key.",
 };
 
@@ -178,7 +178,7 @@ export const sentences = {
   moved: "{who} rescheduled {what}",
   resent: "{who} resent {what} to failed recipients",
   hung_up: "{who} hung up {what}",
-  recording_deleted: "The recording of {what} was deleted after its time",
+  recording_deleted: "The recording of {what} was deleted at the end of its retention period",
   uploaded: "{who} uploaded {what}",
   startedJob: "{who} started sending {what}",
   paused: "{who} paused {what}",

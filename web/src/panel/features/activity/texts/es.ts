@@ -177,7 +177,7 @@ export const sentences: Record<keyof typeof en.sentences, string> = {
   moved: "{who} reprogramó {what}",
   resent: "{who} reenvió {what} a los destinatarios fallidos",
   hung_up: "{who} colgó {what}",
-  recording_deleted: "Se eliminó la grabación de {what} al cumplirse su plazo",
+  recording_deleted: "Se eliminó la grabación de {what} al terminar su plazo de conservación",
   uploaded: "{who} subió {what}",
   startedJob: "{who} empezó a enviar {what}",
   paused: "{who} pausó {what}",

@@ -175,7 +175,7 @@ export const sentences: Record<keyof typeof en.sentences, string> = {
   moved: "{who} reagendou {what}",
   resent: "{who} reenviou {what} aos destinatários com falha",
   hung_up: "{who} desligou {what}",
-  recording_deleted: "A gravação de {what} foi excluída após o prazo",
+  recording_deleted: "A gravação de {what} foi excluída no fim do prazo de retenção",
   uploaded: "{who} enviou {what}",
   startedJob: "{who} começou a enviar {what}",
   paused: "{who} pausou {what}",

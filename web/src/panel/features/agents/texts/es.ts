@@ -104,7 +104,7 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
     "Unas palabras, como «su reserva», para los asistentes que filtran llamadas. Opcional: sin ellas, no se da un motivo.",
   menuKeys: "Teclas para los menús",
   menuKeysHelp:
-    "Lo que se pulsa si contesta un menú, como 1w2; la w espera un segundo. Opcional. Sin ellas, el agente cuelga.",
+    "Teclas que se pulsan si contesta un menú, como 1w2; la w espera un segundo. Opcional. Sin ellas, el agente cuelga.",
   phone: "Teléfono",
   phoneHelp: "El agente guardado llama al teléfono de pruebas. Es una llamada normal, con su registro.",
   unsaved: "Guarde los cambios para probarlos.",
@@ -127,7 +127,7 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   about: "Voz y reconocimiento de voz para widgets de voz y llamadas.",
   speaker: "Voz",
   espeak: "eSpeak, en este servidor",
-  espeakHelp: "No necesita cuenta y el texto se queda en este servidor. Suena robótica.",
+  espeakHelp: "No necesita cuenta y el texto se queda en este servidor. Tiene voz robótica.",
   openaiSpeaker: "Un servidor de voz",
   openaiSpeakerHelp: "Una API compatible con OpenAI, propia o de un proveedor. Las palabras del agente se envían allí.",
   transcriber: "Reconocimiento de voz",

@@ -104,7 +104,7 @@ export const callTexts: Record<keyof typeof en.callTexts, string> = {
     "Poucas palavras, como “sua reserva”, para os assistentes que filtram ligações. Opcional: sem elas, nenhum motivo é informado.",
   menuKeys: "Teclas para menus",
   menuKeysHelp:
-    "O que teclar se um menu atender, como 1w2; o w espera um segundo. Opcional. Sem elas, o agente desliga.",
+    "Teclas pressionadas se um menu atender, como 1w2; o w espera um segundo. Opcional. Sem elas, o agente desliga.",
   phone: "Telefone",
   phoneHelp: "O agente salvo liga para o telefone de teste. É uma ligação normal, com registro próprio.",
   unsaved: "Salve as alterações para testá-las.",

@@ -91,7 +91,7 @@ export const pageTexts = {
   of: "of",
   noSound: "Can't play the recording",
   recordingRefused: "Refused by the person, and deleted",
-  recordingExpired: "Deleted after its retention time",
+  recordingExpired: "Deleted at the end of the retention period",
   shapeLoads: "Loading the waveform…",
   noShape: "Can't load the waveform",
   ourSide: "Agent or team",

@@ -95,7 +95,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   place_callHelp: "Um agente liga para o contato",
   gotoHelp: "Continua com outro passo",
   handoffHelp: "Passa a conversa para a equipe e termina",
-  endHelp: "Termina e resolve a conversa",
+  endHelp: "Encerra o fluxo e resolve a conversa",
   shown: "Versão {n}",
   takeBack: "Usar como rascunho",
   takenBack: "O editor agora tem os passos da versão {n}. Salve ou publique.",

@@ -253,7 +253,7 @@ export const messageTexts = {
   mail_sent: "Sent by e-mail",
   mail_failed: "E-mail not sent",
   mail_refused: "the mail server rejected it",
-  mail_limit: "today's limit of e-mails is reached",
+  mail_limit: "today's e-mail limit has been reached",
   no_address: "the address was removed",
   window_closed: "the contact last wrote more than 24 hours ago",
   outcome_unknown: "no response",

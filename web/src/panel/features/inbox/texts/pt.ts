@@ -182,7 +182,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   about: "Em resposta a",
   event_stopped: "O contato se descadastrou",
   event_started: "O contato se cadastrou novamente",
-  key_move: "Próxima conversa e anterior",
+  key_move: "Conversa seguinte e anterior",
   key_take: "Atribuir a mim",
   key_resolve: "Resolver",
   key_reply: "Responder",

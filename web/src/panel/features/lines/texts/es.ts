@@ -54,7 +54,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   incomingHelp: "Este agente contesta las llamadas al número.",
   refer: "La operadora transfiere las llamadas",
   referHelp:
-    "La llamada sale de Carillon (SIP REFER): puede acabar en un buzón de voz y la grabación acaba. Si falla, Carillon llama al número.",
+    "La llamada sale de Carillon (SIP REFER): puede contestarla un buzón de voz y la grabación termina. Si falla, Carillon llama al número.",
   register: "Registrarse en la troncal",
   registerHelp:
     "Para centralitas y operadoras que solo envían llamadas a líneas registradas. Usa el usuario y la contraseña de arriba.",
@@ -117,7 +117,7 @@ export const testTexts: Record<keyof typeof en.testTexts, string> = {
   cancel: "cancela la llamada",
   bye: "cuelga",
   options: "comprueba si hay conexión con la troncal",
-  s100: "está en ello",
+  s100: "la está procesando",
   s180: "el teléfono suena",
   s183: "reproduce un tono o un anuncio",
   s18x: "la llamada está en camino",
@@ -137,8 +137,8 @@ export const testTexts: Record<keyof typeof en.testTexts, string> = {
   sbye: "el otro lado cuelga",
   answered: "Carillon dice la frase y escucha",
   well: "La línea funciona",
-  wellText: "Han contestado, la frase ha sonado durante {s} s y han vuelto {n} paquetes de audio.",
-  wellQuiet: "Han contestado. Ha vuelto audio, pero solo silencio.",
+  wellText: "Han contestado, la frase ha sonado durante {s} s y se han recibido {n} paquetes de audio.",
+  wellQuiet: "Han contestado. Se ha recibido audio, pero solo silencio.",
   unreachable: "La troncal no responde",
   unreachableText:
     "Compruebe la dirección, el puerto y el transporte, y que el cortafuegos permita SIP en ambos sentidos.",
@@ -157,7 +157,7 @@ export const testTexts: Record<keyof typeof en.testTexts, string> = {
   numberText: "Pruebe con el código de país y sin ceros delante. Algunas operadoras necesitan un prefijo.",
   sound: "No hay ningún formato de audio en común",
   soundText: "Carillon ofrece G.711. Active o desactive el cifrado del audio y pida PCMA o PCMU a su operadora.",
-  silent: "Han contestado, pero no ha vuelto audio",
+  silent: "Han contestado, pero no se ha recibido audio",
   silentText:
     "El audio está bloqueado. Indique la dirección externa de este servidor y abra sus puertos UDP de audio (sip-external-ip, sip-ports).",
   cut: "Han contestado, pero se cortó antes de acabar la frase",

@@ -15,7 +15,7 @@ export const texts = {
   tested: "Teste enviado",
   remove: "Remover",
   removeTitle: "Remover {browser}?",
-  removeText: "Ele não receberá mais notificações push até você ativá-las ali de novo.",
+  removeText: "Ele não receberá mais notificações push até você ativá-las novamente nele.",
   browser: "Navegador",
   added: "Adicionado",
   mail: "E-mails",

@@ -214,7 +214,7 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   callDialed: "Marcado",
   callAnswered: "Respondida",
   callEnded: "Llamada: {state}",
-  cancelCalls: "A {n} no se le llamará si el mensaje no se entrega.",
+  cancelCalls: "No se llamará a {n} si el mensaje no se entrega.",
   fallback: "Si no se entrega",
   fallbackIs: "llamar después de {after}",
   wasCanceledCalls: "Llamadas canceladas: {n}",

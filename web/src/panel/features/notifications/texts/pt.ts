@@ -214,7 +214,7 @@ export const pageTexts: Record<keyof typeof en.pageTexts, string> = {
   callDialed: "Discado",
   callAnswered: "Atendida",
   callEnded: "Ligação: {state}",
-  cancelCalls: "{n} não receberá ligação se a mensagem não for entregue.",
+  cancelCalls: "Sem ligação para {n} se a mensagem não for entregue.",
   fallback: "Se não for entregue",
   fallbackIs: "ligar depois de {after}",
   wasCanceledCalls: "Ligações canceladas: {n}",

@@ -69,7 +69,7 @@ export const attentionTexts = {
   fault_unreachable: "The channel can't be reached. Check the server's network and the address.",
   fault_throttled: "The channel is limiting the rate. Lower the sender's pace.",
   fault_account: "The channel refuses the account. Check its access token, permissions and payment.",
-  fault_provider: "The channel reports an internal error. These usually pass.",
+  fault_provider: "The channel reports an internal error. Such errors usually pass.",
   fault_unknown: "The channel isn't responding in time.",
   quota: "{share} of today's quota used",
   quotaNext: "{n} recipients left until {time}.",

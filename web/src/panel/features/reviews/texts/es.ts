@@ -31,7 +31,7 @@ export const reviewTexts: Record<keyof typeof en.reviewTexts, string> = {
   formAbout: "Cada conversación y llamada se resume al terminar, con el motor del agente o con reglas.",
   formGoal: "Objetivo",
   formGoalHelp: "Una conversación con éxito, en una frase. Opcional. Sin ella, no hay objetivo.",
-  goalResult: "Lo decide",
+  goalResult: "Decidido por",
   goalResultHelp:
     "El dato que decide sin un motor de IA; «no» significa no logrado. Opcional. Por defecto, herramientas, respuestas y valoraciones.",
   formTopics: "Temas",

@@ -3,7 +3,7 @@ import type * as en from "./en";
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Segredos",
   about:
-    "Chaves e senhas que os fluxos e as ferramentas enviam aos seus servidores. Os valores são armazenados com criptografia e não são mostrados novamente, nem em execuções e logs.",
+    "Chaves e senhas que os fluxos e as ferramentas enviam aos seus servidores. Os valores são armazenados com criptografia e não são mostrados novamente, nem em execuções nem em logs.",
   create: "Novo segredo",
   first: "Novo segredo",
   empty: "Ainda não há segredos",
@@ -32,7 +32,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   removeTitle: "Excluir {name}?",
   removeText: "Isso não pode ser desfeito. As execuções que ainda precisam do valor falharão.",
   inUseTitle: "{name} está em uso",
-  inUseText: "Estes fluxos o enviam. Altere-os antes, ou substitua o valor se alguém o conhece:",
+  inUseText: "Estes fluxos o enviam. Altere-os antes, ou substitua o valor se alguém o conhecer:",
   understood: "Fechar",
   removed: "Segredo excluído",
   setup: "Arquivo de configuração",

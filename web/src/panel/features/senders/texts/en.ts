@@ -154,7 +154,7 @@ export const texts = {
   do_unknown: "Check the internet connection.",
   do_fault: "Check the sender.",
   notice: "Reported by Meta",
-  event_CAPABILITY_UPDATE: "What the account may do has changed",
+  event_CAPABILITY_UPDATE: "The account's permissions or limits have changed",
   event_FLAGGED: "Quality is low",
   event_UNFLAGGED: "Quality is no longer low",
   event_UPGRADE: "Limit raised",
@@ -330,7 +330,7 @@ export const checkTexts = {
   refused_pin_too_fast: "Wrong PINs came too quickly. Try again in a few minutes.",
   refused_number_unregistered: "The number isn't registered yet. Register it first.",
   refused_number_deleted_recently: "The number was deleted a moment ago. Try again in five minutes.",
-  refused_registrations_too_many: "Too many attempts: Meta allows 10 in 72 hours. Try again in 72 hours.",
+  refused_registrations_too_many: "Too many attempts. Meta allows 10 in 72 hours. Try again in 72 hours.",
   refused_history_asked_before:
     "Meta allows this request once, and it was made before. To repeat it, disconnect the number in the WhatsApp Business app and connect it again.",
   refused_history_too_late:
@@ -405,15 +405,15 @@ export const signUpTexts = {
   step_sender: "store the number",
   step_callbacks: "direct callbacks to this server",
   refused_code_refused: "Meta didn't accept the code, which is valid for 30 seconds. Start again.",
-  refused_app_refused: "Meta rejects the app. The operator has to check meta-app-id and meta-app-secret.",
+  refused_app_refused: "Meta rejects the app. The operator must check meta-app-id and meta-app-secret.",
   refused_account_denied: "The access doesn't include this WhatsApp account. Start again and choose the account.",
   refused_number_unclear: "The account has several numbers. Start again and choose one, or connect the number by hand.",
   refused_number_missing: "The account has no number yet. Start again and add a number.",
   refused_number_elsewhere: "The number isn't in this account. Start again and choose the account of the number.",
-  refused_number_taken: "Another company here has connected this number. Remove it there first.",
+  refused_number_taken: "Another company on this installation has connected this number. Remove it there first.",
   refused_subscription_refused:
-    "Meta doesn't let the app get the account's callbacks. The operator has to check the app's permissions.",
+    "Meta doesn't let the app get the account's callbacks. The operator must check the app's permissions.",
   refused_callbacks_refused:
-    "Meta couldn't verify this server's URL. The operator has to check that it can be reached from the internet.",
+    "Meta couldn't verify this server's URL. The operator must check that it can be reached from the internet.",
   refused_address_long: "The callback URL is longer than Meta allows (200 characters).",
 };

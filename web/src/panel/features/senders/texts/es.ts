@@ -157,7 +157,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   do_unknown: "Compruebe la conexión a internet.",
   do_fault: "Compruebe el remitente.",
   notice: "Aviso de Meta",
-  event_CAPABILITY_UPDATE: "Ha cambiado lo que la cuenta puede hacer",
+  event_CAPABILITY_UPDATE: "Han cambiado los permisos o los límites de la cuenta",
   event_FLAGGED: "La calidad es baja",
   event_UNFLAGGED: "La calidad ya no es baja",
   event_UPGRADE: "Límite ampliado",
@@ -170,8 +170,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   event_PARTNER_REMOVED:
     "El número se desconectó en la app WhatsApp Business. Conéctelo de nuevo en la app para usarlo aquí",
   event_ACCOUNT_OFFBOARDED:
-    "La cuenta se desconectó de la API de la nube y el número funciona solo en la app WhatsApp Business",
-  event_ACCOUNT_RECONNECTED: "La cuenta se conectó de nuevo a la API de la nube",
+    "La cuenta se desconectó de la Cloud API y el número funciona solo en la app WhatsApp Business",
+  event_ACCOUNT_RECONNECTED: "La cuenta se conectó de nuevo a la Cloud API",
   asOf: "dato de {ago}",
   notKnown: "Sin datos",
   remove: "Eliminar número",
@@ -273,7 +273,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   on_premise: "El número sigue en la API antigua, la local.",
   do_on_premise: "Páselo a la Cloud API en el Administrador de WhatsApp.",
   number_stopped: "Meta indica que el número está {status}.",
-  do_number_stopped: "Vea el motivo y reclame en el Administrador de WhatsApp.",
+  do_number_stopped: "Vea el motivo y apele en el Administrador de WhatsApp.",
   name_approved: "{name} está aprobado.",
   name_pending: "{name} está en revisión.",
   do_name_pending: "Suele tardar uno o dos días. Mientras tanto los mensajes están limitados.",
@@ -316,7 +316,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
     "Corrija las categorías de sus plantillas y apele en el Administrador de WhatsApp. Los mensajes esperan hasta entonces.",
   coexistence: "El número también se usa en la app WhatsApp Business, que lo registra. Aquí no necesita PIN.",
   register: "Registrar el número",
-  registerAbout: "El número puede enviar y recibir después de registrarse en la API de la nube.",
+  registerAbout: "El número puede enviar y recibir después de registrarse en la Cloud API.",
   registeredDone: "Número registrado",
   pin: "PIN",
   pinHelp:
@@ -336,7 +336,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   refused_pin_too_fast: "Los PIN equivocados llegaron demasiado rápido. Reinténtelo en unos minutos.",
   refused_number_unregistered: "El número aún no está registrado. Regístrelo primero.",
   refused_number_deleted_recently: "El número se eliminó hace un momento. Reinténtelo en cinco minutos.",
-  refused_registrations_too_many: "Demasiados intentos: Meta permite 10 en 72 horas. Reinténtelo en 72 horas.",
+  refused_registrations_too_many: "Demasiados intentos. Meta permite 10 en 72 horas. Reinténtelo en 72 horas.",
   refused_history_asked_before:
     "Meta permite esta solicitud una vez y ya se hizo. Para repetirla, desconecte el número en la app WhatsApp Business y conéctelo de nuevo.",
   refused_history_too_late:
@@ -416,7 +416,8 @@ export const signUpTexts = {
   refused_number_unclear: "La cuenta tiene varios números. Empiece de nuevo y elija uno, o conecte el número a mano.",
   refused_number_missing: "La cuenta aún no tiene ningún número. Empiece de nuevo y añada un número.",
   refused_number_elsewhere: "El número no está en esta cuenta. Empiece de nuevo y elija la cuenta del número.",
-  refused_number_taken: "Otra empresa ha conectado este número aquí. Elimínelo primero allí.",
+  refused_number_taken:
+    "Otra empresa de esta instalación ya ha conectado este número. Elimínelo primero en esa empresa.",
   refused_subscription_refused:
     "Meta no permite que la app reciba los callbacks de la cuenta. El operador debe revisar los permisos de la app.",
   refused_callbacks_refused:

@@ -112,7 +112,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   syntaxHelp: "Verifica apenas a URL",
   unknown: "Se o resultado for desconhecido",
   unknownHelp:
-    "Se uma resposta se perde, não se sabe se a Meta aceitou a mensagem. Escolha o que acontece quando nenhuma confirmação chega.",
+    "Se uma resposta se perder, não se sabe se a Meta aceitou a mensagem. Escolha o que acontece quando nenhuma confirmação chega.",
   transactional: "Transacionais",
   utility: "De utilidade",
   marketing: "De marketing",
@@ -156,7 +156,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   do_unknown: "Verifique a conexão com a internet.",
   do_fault: "Verifique o remetente.",
   notice: "Aviso da Meta",
-  event_CAPABILITY_UPDATE: "O que a conta pode fazer mudou",
+  event_CAPABILITY_UPDATE: "As permissões ou os limites da conta mudaram",
   event_FLAGGED: "A qualidade está baixa",
   event_UNFLAGGED: "A qualidade não está mais baixa",
   event_UPGRADE: "Limite aumentado",
@@ -168,8 +168,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   event_ACCOUNT_RESTRICTION: "Conta restrita",
   event_PARTNER_REMOVED:
     "O número foi desconectado no app WhatsApp Business. Conecte-o novamente no app para usá-lo aqui",
-  event_ACCOUNT_OFFBOARDED: "A conta foi desconectada da API da nuvem e o número funciona só no app WhatsApp Business",
-  event_ACCOUNT_RECONNECTED: "A conta foi conectada novamente à API da nuvem",
+  event_ACCOUNT_OFFBOARDED: "A conta foi desconectada da Cloud API e o número funciona só no app WhatsApp Business",
+  event_ACCOUNT_RECONNECTED: "A conta foi conectada novamente à Cloud API",
   asOf: "dado de {ago}",
   notKnown: "Sem dados",
   remove: "Remover número",
@@ -177,7 +177,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   removeText:
     "Os modelos são removidos aqui, não no WhatsApp. As mensagens enviadas são mantidas. Um número com mensagens na fila não pode ser removido.",
   removed: "Número removido",
-  setupNote: "Se um arquivo de configuração contém este número, aplicá-lo substitui as alterações feitas aqui.",
+  setupNote: "Se um arquivo de configuração contiver este número, aplicá-lo substitui as alterações feitas aqui.",
 };
 
 export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
@@ -270,7 +270,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   on_premise: "O número continua na API antiga, a local.",
   do_on_premise: "Migre-o para a Cloud API no Gerenciador do WhatsApp.",
   number_stopped: "A Meta indica que o número está {status}.",
-  do_number_stopped: "Veja o motivo e conteste no Gerenciador do WhatsApp.",
+  do_number_stopped: "Veja o motivo e recorra no Gerenciador do WhatsApp.",
   name_approved: "{name} está aprovado.",
   name_pending: "{name} está em análise.",
   do_name_pending: "Costuma levar um ou dois dias. Enquanto isso, as mensagens são limitadas.",
@@ -313,11 +313,11 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
     "Corrija as categorias dos seus modelos e recorra no Gerenciador do WhatsApp. As mensagens aguardam até lá.",
   coexistence: "O número também é usado no app WhatsApp Business, que o registra. Aqui ele não precisa de PIN.",
   register: "Registrar o número",
-  registerAbout: "O número pode enviar e receber depois do registro na API da nuvem.",
+  registerAbout: "O número pode enviar e receber depois do registro na Cloud API.",
   registeredDone: "Número registrado",
   pin: "PIN",
   pinHelp:
-    "Seis dígitos. Se o número tem um PIN de verificação em duas etapas, informe esse; senão, este será o PIN. Anote-o: ele não é armazenado aqui.",
+    "Seis dígitos. Se o número tiver um PIN de verificação em duas etapas, informe esse; senão, este será o PIN. Anote-o: ele não é armazenado aqui.",
   pinTitle: "Verificação em duas etapas",
   pinAbout: "A Meta pede este PIN quando o número é registrado novamente. Ele não é armazenado aqui.",
   pinNew: "Seis dígitos. Substitui o PIN atual. Anote-o.",
@@ -333,7 +333,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   refused_pin_too_fast: "Os PINs errados vieram rápido demais. Tente novamente em alguns minutos.",
   refused_number_unregistered: "O número ainda não está registrado. Registre-o primeiro.",
   refused_number_deleted_recently: "O número foi excluído há pouco. Tente novamente em cinco minutos.",
-  refused_registrations_too_many: "Tentativas demais: a Meta permite 10 em 72 horas. Tente novamente em 72 horas.",
+  refused_registrations_too_many: "Tentativas demais. A Meta permite 10 em 72 horas. Tente novamente em 72 horas.",
   refused_history_asked_before:
     "A Meta permite esta requisição uma vez, e ela já foi feita. Para repeti-la, desconecte o número no app WhatsApp Business e conecte-o novamente.",
   refused_history_too_late:
@@ -413,7 +413,7 @@ export const signUpTexts = {
   refused_number_unclear: "A conta tem vários números. Comece de novo e escolha um, ou conecte o número manualmente.",
   refused_number_missing: "A conta ainda não tem nenhum número. Comece de novo e adicione um número.",
   refused_number_elsewhere: "O número não está nesta conta. Comece de novo e escolha a conta do número.",
-  refused_number_taken: "Outra empresa já conectou este número aqui. Remova-o primeiro lá.",
+  refused_number_taken: "Outra empresa desta instalação já conectou este número. Remova-o primeiro nessa empresa.",
   refused_subscription_refused:
     "A Meta não permite que o app receba os callbacks da conta. O operador precisa verificar as permissões do app.",
   refused_callbacks_refused:

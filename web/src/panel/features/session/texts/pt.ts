@@ -30,7 +30,7 @@ export const linkTexts: Record<keyof typeof en.linkTexts, string> = {
   inviteBad: "Este convite não é mais válido. Foi aceito, retirado ou reenviado. Use o link do e-mail mais recente.",
   inviteLate: "Este convite expirou. Peça um novo.",
   inviteUnproved:
-    "Uma conta usa o e-mail deste convite, mas ninguém comprovou ainda que a caixa de correio é sua. Este link não veio por e-mail, então também não comprova. Se você tem login único, entre primeiro com ele. Caso contrário, peça um convite por e-mail.",
+    "Uma conta usa o e-mail deste convite, mas ninguém comprovou ainda que a caixa de correio é sua. Este link não veio por e-mail, então também não comprova. Se você tiver login único, entre primeiro com ele. Caso contrário, peça um convite por e-mail.",
   again: "Tentar novamente",
   joinTitle: "Entrar em {company}",
   joinAbout: "{name} convidou você como {role}.",
@@ -46,7 +46,7 @@ export const linkTexts: Record<keyof typeof en.linkTexts, string> = {
   sendLink: "Enviar o link",
   noMail: "Este servidor não pode enviar e-mails. Peça um link a um administrador da sua empresa.",
   checkMail: "Verifique seu e-mail",
-  checkMailAbout: "Se {email} tem uma conta, um link está a caminho. Ele expira em uma hora.",
+  checkMailAbout: "Se {email} tiver uma conta, um link está a caminho. Ele expira em uma hora.",
   setNew: "Definir uma nova senha",
   setNewAbout: "Todas as sessões da conta serão encerradas.",
   isSet: "Senha atualizada",

@@ -43,7 +43,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   quality_RED: "Baja. Muchos destinatarios la bloquean o denuncian.",
   syncedAt: "Sincronizado con WhatsApp",
   neverSynced:
-    "Aún sin sincronizar con WhatsApp. Las aprobaciones llegan solas. Sincronice para traer todas las plantillas.",
+    "Aún sin sincronizar con WhatsApp. Las aprobaciones llegan automáticamente. Sincronice para traer todas las plantillas.",
   syncFailed: "No se ha podido sincronizar el remitente {sender}",
   missingOne: "1 plantilla existe solo en WhatsApp",
   missingMany: "{n} plantillas existen solo en WhatsApp",
@@ -227,7 +227,7 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   urlHelp: "Puede terminar en {{1}}, que se rellena al enviar",
   countClicks: "Contar los clics",
   countClicksHelp: "Abre {url}, que cuenta el clic y lleva a la dirección que indique al enviar.",
-  countNoHttps: "No es posible: esta instalación no tiene una dirección https pública.",
+  countNoHttps: "No es posible, porque esta instalación no tiene una dirección https pública.",
   phone: "Número de teléfono",
   phoneHelp: "Incluya el código de país",
   up: "Subir",

@@ -44,7 +44,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   quality_RED: "Baixa. Muitos destinatários bloqueiam ou denunciam.",
   syncedAt: "Sincronizado com o WhatsApp",
   neverSynced:
-    "Ainda não sincronizado com o WhatsApp. As aprovações chegam sozinhas. Sincronize para buscar todos os modelos.",
+    "Ainda não sincronizado com o WhatsApp. As aprovações chegam automaticamente. Sincronize para buscar todos os modelos.",
   syncFailed: "Não foi possível sincronizar o remetente {sender}",
   missingOne: "1 modelo existe somente no WhatsApp",
   missingMany: "{n} modelos existem somente no WhatsApp",
@@ -226,13 +226,13 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
   urlHelp: "Pode terminar em {{1}}, preenchido no envio",
   countClicks: "Contar os cliques",
   countClicksHelp: "Abre {url}, que conta o clique e leva ao endereço informado no envio.",
-  countNoHttps: "Não é possível: esta instalação não tem um endereço https público.",
+  countNoHttps: "Não é possível, porque esta instalação não tem um endereço https público.",
   phone: "Número de telefone",
   phoneHelp: "Inclua o código do país",
   up: "Subir",
   down: "Descer",
-  moveUp: "Subir {name}",
-  moveDown: "Descer {name}",
+  moveUp: "Mover {name} para cima",
+  moveDown: "Mover {name} para baixo",
   removeButton: "Remover",
   removeN: "Remover {name}",
   preview: "Prévia",
@@ -358,7 +358,7 @@ export const editorTexts: Record<keyof typeof en.editorTexts, string> = {
     "Uma oferta por tempo limitado precisa de dois botões: copiar um cupom e, depois, abrir uma página",
   rule_alone: "Um botão de catálogo ou de produto precisa ser o único",
   rule_itemsHeader: "“Ver itens” precisa de um cabeçalho de texto",
-  rule_productHeader: "O cabeçalho de produto e o botão “Ver produto” andam juntos",
+  rule_productHeader: "O cabeçalho de produto e o botão “Ver produto” devem ser usados juntos",
 };
 
 export const previewTexts: Record<keyof typeof en.previewTexts, string> = {

@@ -49,7 +49,7 @@ export const texts = {
   phrases: "Phrases for the built-in agent",
   phrasesHelp: "The agent uses the tool when a message contains one of these, e.g. my order. Press Enter after each.",
   changes: "Changes data",
-  changesHelp: "The visitor confirms each call with Yes first.",
+  changesHelp: "Before each call, the visitor confirms with Yes.",
   idempotent: "The server recognizes the Idempotency-Key",
   idempotentHelp: "Calls interrupted by a Carillon restart are then repeated. Otherwise the agent offers a teammate.",
   confirm: "Question before the call",

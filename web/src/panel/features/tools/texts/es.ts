@@ -54,7 +54,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   phrasesHelp:
     "El agente usa la herramienta si un mensaje contiene una de estas, p. ej. mi pedido. Pulse Intro tras cada una.",
   changes: "Modifica datos",
-  changesHelp: "El visitante confirma antes cada llamada con Sí.",
+  changesHelp: "Antes de cada llamada, el visitante confirma con Sí.",
   idempotent: "El servidor reconoce la Idempotency-Key",
   idempotentHelp:
     "Así se repiten las llamadas interrumpidas por un reinicio de Carillon. Si no, el agente ofrece a alguien del equipo.",

@@ -51,9 +51,9 @@ export const texts: Record<keyof typeof en.texts, string> = {
   use: "Uso",
   phrases: "Frases para o agente integrado",
   phrasesHelp:
-    "O agente usa a ferramenta se uma mensagem contém uma destas, p. ex. meu pedido. Pressione Enter após cada uma.",
+    "O agente usa a ferramenta se uma mensagem contiver uma destas, p. ex. meu pedido. Pressione Enter após cada uma.",
   changes: "Altera dados",
-  changesHelp: "O visitante confirma antes cada chamada com Sim.",
+  changesHelp: "Antes de cada chamada, o visitante confirma com Sim.",
   idempotent: "O servidor reconhece a Idempotency-Key",
   idempotentHelp:
     "Assim, chamadas interrompidas por um reinício do Carillon são repetidas. Senão, o agente oferece alguém da equipe.",
@@ -74,7 +74,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   languageOf: "Idioma de {label}",
   allowed: "Ferramentas permitidas",
   allowedHelp:
-    "Um agente só pode chamar estas. Se a descrição ou os parâmetros de uma mudam, ela é bloqueada até você aprová-la novamente.",
+    "Um agente só pode chamar estas. Se a descrição ou os parâmetros de uma mudarem, ela é bloqueada até você aprová-la novamente.",
   read: "Buscar as ferramentas do servidor",
   readFailed: "Não é possível buscar as ferramentas: {reason}",
   saveFirst: "Salve primeiro.",

@@ -60,7 +60,7 @@ export const texts = {
   noCharges: "No charges reported in this period.",
   delivered: "messages delivered",
   chargesPriced:
-    "Amounts use the prices that you entered. Discounts and taxes aren't included. WhatsApp's invoice is what counts.",
+    "Amounts use the prices that you entered. Discounts and taxes aren't included. Only WhatsApp's invoice is binding.",
   chargesCounted:
     "WhatsApp reports a category for each delivered message. To see amounts, an owner or admin can enter prices.",
   category: "Category",

@@ -60,7 +60,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   by_country: "Código de país",
   period: "Período",
   lastDays: "Últimos {n} días",
-  noCharges: "No hay cargos en este período.",
+  noCharges: "No hay cargos en este periodo.",
   delivered: "mensajes entregados",
   chargesPriced:
     "Los importes usan los precios que usted indicó, sin descuentos ni impuestos. La factura de WhatsApp es la que vale.",
@@ -83,7 +83,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   kind_free_entry_point: "Gratis: llegó por un anuncio",
   pricesSaved: "Precios guardados",
   pricesAbout:
-    "Indique cuánto cobra WhatsApp por mensaje. Deje vacío el prefijo para fijar el precio de los demás países.",
+    "Indique cuánto cobra WhatsApp por mensaje. Deje vacío el código de país para fijar el precio de los demás países.",
   currency: "Moneda",
   callingCode: "Código de país",
   allOthers: "Los demás",

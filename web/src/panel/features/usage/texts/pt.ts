@@ -83,7 +83,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   kind_free_entry_point: "Grátis: veio de um anúncio",
   pricesSaved: "Preços salvos",
   pricesAbout:
-    "Informe quanto o WhatsApp cobra por mensagem. Deixe o código vazio para definir o preço dos demais países.",
+    "Informe quanto o WhatsApp cobra por mensagem. Deixe o código do país vazio para definir o preço dos demais países.",
   currency: "Moeda",
   callingCode: "Código do país",
   allOthers: "Os demais",

@@ -30,7 +30,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   signedOut: "Todas as sessões encerradas",
   remove: "Remover",
   removeTitle: "Remover {name} de {company}?",
-  removeText: "{name} perde o acesso agora. Se a conta não está em outra empresa, ela é excluída.",
+  removeText: "{name} perde o acesso agora. Se a conta não estiver em outra empresa, ela é excluída.",
   removed: "{name} removido",
   done: "Concluído",
   ownerHelp: "Tudo, incluindo proprietários",

@@ -81,7 +81,7 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
   sendersHelp: "Opcional. Por padrão, todos. Eventos sem remetente são sempre enviados.",
   ordered: "Manter a ordem",
   orderedHelp:
-    "Os eventos de uma mensagem, ligação, conversa ou modelo são enviados um após o outro. Se um falha, os seguintes aguardam.",
+    "Os eventos de uma mensagem, ligação, conversa ou modelo são enviados um após o outro. Se um falhar, os seguintes aguardam.",
   headers: "Cabeçalhos",
   headersHelp:
     "Adicionados a cada requisição, como um token do seu servidor. Os valores são armazenados com criptografia e não serão mostrados novamente.",

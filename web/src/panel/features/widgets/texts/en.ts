@@ -29,7 +29,7 @@ export const texts = {
   pale: "This color is hard to see on light pages: {n} to 1, the minimum is 3.",
   useDarker: "Use {colour}",
   welcome: "Welcome message",
-  welcomeHelp: "First message of the chat, in its language",
+  welcomeHelp: "First message, in the chat's language",
   translations: "In other languages",
   translationsHelp: "Visitors see the welcome message in their language, or the one above.",
   addLanguage: "New language",
@@ -145,7 +145,7 @@ export const voiceTexts = {
   hearingHelp: "Used if the agent has no speech recognition.",
   hearingAuto: "The browser, on the device only",
   hearingAutoHelp:
-    "The sound of a visitor's voice goes to this installation, for teammates and interruptions, and to no one else. Works in Chrome and Firefox on a computer, in a separate window or if your page's tag allows it.",
+    "A visitor's voice is sent only to this installation, so that teammates can hear it and the visitor can interrupt. Works in Chrome and Firefox on a computer, in a separate window or if your page's tag allows it.",
   hearingBrowser: "Also the service of the browser's maker",
   hearingBrowserHelp:
     "If the device can't, Chrome sends the visitor's voice to Google, Safari to Apple, Edge to Microsoft. Visitors are asked first, and can type instead.",

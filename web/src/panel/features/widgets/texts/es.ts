@@ -32,7 +32,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   pale: "Este color apenas se ve en páginas claras: {n} a 1, el mínimo es 3.",
   useDarker: "Usar {colour}",
   welcome: "Mensaje de bienvenida",
-  welcomeHelp: "Primer mensaje del chat, en su idioma",
+  welcomeHelp: "Primer mensaje, en el idioma del chat",
   translations: "En otros idiomas",
   translationsHelp: "Los visitantes ven la bienvenida en su idioma o la de arriba.",
   addLanguage: "Nuevo idioma",
@@ -149,7 +149,7 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   hearingHelp: "Se usa si el agente no tiene reconocimiento de voz propio.",
   hearingAuto: "El navegador, solo en el dispositivo",
   hearingAutoHelp:
-    "El sonido de la voz del visitante llega a esta instalación, para el equipo y las interrupciones, y a nadie más. Funciona en Chrome y Firefox en un ordenador, en una ventana propia o si la etiqueta de su página lo permite.",
+    "La voz del visitante solo llega a esta instalación, para que el equipo la oiga y el visitante pueda interrumpir. Funciona en Chrome y Firefox en un ordenador, en una ventana propia o si la etiqueta de su página lo permite.",
   hearingBrowser: "También el servicio del fabricante del navegador",
   hearingBrowserHelp:
     "Si el dispositivo no puede, Chrome envía la voz del visitante a Google, Safari a Apple y Edge a Microsoft. Antes se pregunta al visitante, que también puede escribir.",

@@ -32,7 +32,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   pale: "Esta cor mal aparece em páginas claras: {n} para 1, o mínimo é 3.",
   useDarker: "Usar {colour}",
   welcome: "Mensagem de boas-vindas",
-  welcomeHelp: "Primeira mensagem do chat, no idioma dele",
+  welcomeHelp: "Primeira mensagem, no idioma do chat",
   translations: "Em outros idiomas",
   translationsHelp: "Os visitantes veem as boas-vindas no idioma deles ou as de cima.",
   addLanguage: "Novo idioma",
@@ -127,13 +127,13 @@ export const texts: Record<keyof typeof en.texts, string> = {
   startersHelp: "Botões no chat vazio. O visitante envia uma pergunta com um clique. Até 4.",
   starter: "Pergunta {n}",
   starterExample: "Qual é o horário?",
-  policy: "Se suas páginas têm uma Content Security Policy, permita isto:",
+  policy: "Se suas páginas tiverem uma Content Security Policy, permita isto:",
 };
 
 export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   chatHelp: "Os visitantes escrevem; um agente ou a equipe responde.",
   voiceHelp: "Os visitantes falam com um agente no navegador, ou escrevem para ele.",
-  welcomeHelp: "Mostrada antes da conversa. Dita no começo se o agente não tem saudação nesse idioma.",
+  welcomeHelp: "Mostrada antes da conversa. Dita no começo se o agente não tiver saudação nesse idioma.",
   nameHelp: "Os leitores de tela o usam como nome do botão, salvo se houver outro em Textos.",
   colourHelp: "Para o botão e a animação da fala",
   animation: "Animação do botão",
@@ -144,13 +144,13 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   elsewhere: "Este agente fala pela ElevenLabs. O áudio passa por lá e a equipe não pode assumir.",
   deaf: "Este agente não tem reconhecimento de fala. Ele entende os visitantes cujo navegador transforma a fala em texto; os outros digitam.",
   hearing: "Quem transforma a fala em texto",
-  hearingHelp: "Usado se o agente não tem reconhecimento de fala próprio.",
+  hearingHelp: "Usado se o agente não tiver reconhecimento de fala próprio.",
   hearingAuto: "O navegador, somente no dispositivo",
   hearingAutoHelp:
-    "O som da voz do visitante chega a esta instalação, para a equipe e as interrupções, e a mais ninguém. Funciona no Chrome e no Firefox em um computador, em uma janela própria ou se a tag da sua página permitir.",
+    "A voz do visitante chega somente a esta instalação, para que a equipe a ouça e o visitante possa interromper. Funciona no Chrome e no Firefox em um computador, em uma janela própria ou se a tag da sua página permitir.",
   hearingBrowser: "Também o serviço do fabricante do navegador",
   hearingBrowserHelp:
-    "Se o dispositivo não consegue, o Chrome envia a voz do visitante ao Google, o Safari à Apple e o Edge à Microsoft. O visitante é perguntado antes e pode digitar.",
+    "Se o dispositivo não conseguir, o Chrome envia a voz do visitante ao Google, o Safari à Apple e o Edge à Microsoft. O visitante precisa autorizar antes e também pode digitar.",
   change: "Editar a voz do agente",
   textInput: "Permitir digitar",
   textInputHelp: "Além de falar, e para visitantes sem microfone.",
@@ -179,5 +179,5 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   tryHelp: "Abre uma página vazia com este trecho.",
   tryKey: "Crie primeiro uma chave. A página precisa dela.",
   languageHelp:
-    "O atributo language-lovi define o idioma; sem ele, é usado o do navegador. Com o atributo hearing, a própria página transforma a fala em texto, se o navegador consegue fazer isso no dispositivo.",
+    "O atributo language-lovi define o idioma; sem ele, é usado o do navegador. Com o atributo hearing, a própria página transforma a fala em texto, se o navegador conseguir fazer isso no dispositivo.",
 };

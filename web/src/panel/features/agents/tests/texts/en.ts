@@ -46,7 +46,7 @@ export const texts = {
   choices: "Choices",
   tools: "Tools",
   collected: "Collected",
-  unkept: "The run was too long to keep this test's conversation.",
+  unkept: "The run was too long, so this test's conversation wasn't kept.",
   keep: "Save as a test",
   kept: "Conversation saved as a test",
   unfit: "The conversation couldn't be added automatically. Add it by hand.",
