@@ -188,7 +188,7 @@ func TestFaultsCallbacksFindNobodyOverACrash(t *testing.T) {
 				pause(ctx, s.d.between(9*time.Second, 11*time.Second))
 				s.x.start()
 			})
-			s.held(30 * time.Second)
+			s.held()
 		},
 		check: func(_ *site, l *ledger) {
 			for _, e := range l.entries {

@@ -119,7 +119,7 @@ func (cs *clocks) alone(s *site) {
 	cs.mu.Unlock()
 	s.front.set(s.x)
 	s.x.start()
-	s.held(30 * time.Second)
+	s.held()
 }
 
 func TestFaultsClockSteps(t *testing.T) {

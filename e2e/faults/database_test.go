@@ -18,7 +18,7 @@ var databaseRules = rules{retries: true, errorsStored: true}
 func losing(lasts time.Duration, lose func(ctx context.Context, s *site)) func(s *site, name string) {
 	return func(s *site, name string) {
 		s.disturb(name, size, lasts, func(ctx context.Context) { lose(ctx, s) })
-		s.held(30 * time.Second)
+		s.held()
 	}
 }
 
@@ -68,7 +68,7 @@ func proxied(s *site) {
 	s.x = s.node(s.proxy.url)
 	s.front.set(s.x)
 	s.x.start()
-	s.held(30 * time.Second)
+	s.held()
 }
 
 func TestFaultsConnectionsThatTheNetworkCuts(t *testing.T) {

@@ -71,7 +71,7 @@ func (s *site) fullDisk(name, disk string, after func()) {
 		free()
 		after()
 	})
-	s.held(30 * time.Second)
+	s.held()
 	busy := 0
 	for _, a := range s.asks { // of all rounds: a log that has grown before has space for a round with few requests
 		busy += a.busy

@@ -24,7 +24,7 @@ type site struct {
 	asks      []*ask
 	mute      bool          // providers do not report all accepted messages
 	back      time.Time     // time at which the database returned to an earlier state
-	patience  time.Duration // time for everything to end; default 90 s
+	patience  time.Duration // time for everything to end; default hung
 
 	x, a, b *node    // the only node, or the two nodes
 	cluster *cluster // PostgreSQL of this scenario alone
@@ -53,7 +53,7 @@ func newSiteOn(t *testing.T, name, engine, dir, url string) *site {
 	t.Helper()
 	s := &site{
 		t: t, d: newDice(t, name+" "+engine), engine: engine, dir: dir, url: url, wire: newTripwire(),
-		patience: 90 * time.Second, notes: map[string]time.Duration{},
+		patience: hung, notes: map[string]time.Duration{},
 	}
 	late := 5 * time.Second // longer than the wait for an unknown outcome
 	if engine == "postgres" {
@@ -99,18 +99,18 @@ func (s *site) draw(name string, n int) []*ask {
 }
 
 // held waits until the nodes own all shards.
-func (s *site) held(within time.Duration) {
+func (s *site) held() {
 	s.t.Helper()
 	if s.url == "" {
 		return
 	}
-	if !await(s.t.Context(), within, func() bool {
+	if !await(s.t.Context(), hung, func() bool {
 		var free int
 		err := s.books.db.QueryRowContext(s.t.Context(),
 			"SELECT COUNT(*) FROM shard WHERE owner IS NULL OR owner NOT IN (SELECT id FROM node)").Scan(&free)
 		return err == nil && free == 0
 	}) {
-		s.t.Errorf("shards are still without an owner after %s", within)
+		s.t.Errorf("shards are still without an owner after %s", hung)
 	}
 }
 
@@ -184,7 +184,7 @@ func (s *site) killRound(x *node, name string, size int) (kills int) {
 		x.awaitReady()
 	}
 	<-loaded
-	s.held(30 * time.Second)
+	s.held()
 	return kills
 }
 

@@ -125,7 +125,7 @@ func crashReadAhead(s *site, name string) {
 	s.x.kill()
 	s.kills++
 	s.x.start()
-	s.held(30 * time.Second)
+	s.held()
 }
 
 // TestFaultsManyToOneNumber queues 10,000 messages to one number, limited to one per second, and one message to

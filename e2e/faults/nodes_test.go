@@ -105,7 +105,7 @@ func TestFaultsStopInFullLoadDrains(t *testing.T) {
 				s.note("drain", time.Since(begin))
 				s.x.start()
 			})
-			s.held(30 * time.Second)
+			s.held()
 		},
 		check: func(_ *site, l *ledger) {
 			if l.unknown > 0 {

@@ -93,7 +93,7 @@ func alone(s *site) {
 	s.x = s.node("")
 	s.front.set(s.x)
 	s.x.start()
-	s.held(30 * time.Second)
+	s.held()
 }
 
 // result is the result of a scenario on one engine.

@@ -190,16 +190,23 @@ func TestVoiceConversationsSurviveTheirNodes(t *testing.T) {
 				p.nodes = append(p.nodes, n)
 			}
 			d := newDice(t, "voice "+engine)
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			ctx := t.Context()
+			bounded, cancel := context.WithTimeout(ctx, hung)
 			defer cancel()
-			ws := p.open(ctx)
+			ws := p.open(bounded)
+			answered := func(id string) {
+				t.Helper()
+				ctx, cancel := context.WithTimeout(ctx, hung)
+				defer cancel()
+				if ws = p.answered(ctx, ws, id); ws == nil {
+					t.Fatal("no answer came any more")
+				}
+			}
 			var want []string
 			for round := range max(3, *rounds) {
 				ids := []string{fmt.Sprintf("%d-a", round), fmt.Sprintf("%d-b", round)}
 				want = append(want, ids...)
-				if ws = p.answered(ctx, ws, ids[0]); ws == nil {
-					t.Fatal("no answer came any more")
-				}
+				answered(ids[0])
 				n := p.nodes[d.IntN(len(p.nodes))]
 				killed := make(chan struct{})
 				go func() {
@@ -208,9 +215,7 @@ func TestVoiceConversationsSurviveTheirNodes(t *testing.T) {
 					n.kill()
 					n.start()
 				}()
-				if ws = p.answered(ctx, ws, ids[1]); ws == nil {
-					t.Fatal("no answer came any more")
-				}
+				answered(ids[1])
 				<-killed
 			}
 			_ = ws.CloseNow()
