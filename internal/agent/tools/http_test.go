@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"carillon/internal/agent"
 )
@@ -240,9 +239,11 @@ func TestAServerThatLies(t *testing.T) {
 			w := newWorld(t)
 			for method, want := range map[string]agent.Status{"GET": x.read, "POST": x.change} {
 				tool := order(url)
-				tool.Name, tool.HTTP.Method, tool.Timeout = strings.ReplaceAll("lies "+method+" "+name, " ", "_"), method, 1
+				tool.Name, tool.HTTP.Method, tool.Timeout = strings.ReplaceAll("lies "+method+" "+name, " ", "_"), method, maxTimeout
+				if x.reason == "in time" {
+					tool.Timeout = 1
+				}
 				before := len(requests())
-				began := time.Now()
 				ran := w.run(request(put(t, ours, tool)), map[string]any{"order_id": "AB-1"})
 				if ran.Status != want || !strings.Contains(ran.Reason, x.reason) ||
 					len(ran.Text)+len(ran.Say)+len(ran.Reason) > maxResult+maxSaid {
@@ -250,9 +251,6 @@ func TestAServerThatLies(t *testing.T) {
 				}
 				if n := len(requests()) - before; n != 1 && !(method == "GET" && n == 2 && name == "hung up") {
 					t.Errorf("%s: %d requests", method, n)
-				}
-				if took := time.Since(began); took > 20*time.Second {
-					t.Errorf("it took %s", took)
 				}
 			}
 		})

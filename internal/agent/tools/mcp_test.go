@@ -212,7 +212,10 @@ func TestAnMCPServerThatLies(t *testing.T) {
 		"empty":    {nil, agent.RanWell, "empty"},
 	} {
 		tool := s.resource("lies_" + name)
-		tool.Timeout = 2
+		tool.Timeout = maxTimeout
+		if name == "slow" {
+			tool.Timeout = 2
+		}
 		ran := w.run(request(w.approve(s, tool, name)), x.arguments)
 		if ran.Status != x.status || !strings.Contains(ran.Text+ran.Reason, x.part) {
 			t.Errorf("%s: %+v", name, ran)
@@ -232,7 +235,9 @@ func TestAnMCPServersListIsBounded(t *testing.T) {
 		"redirect": status(307, "Location", "http://169.254.169.254/"), "to another path": status(308, "Location", "/elsewhere"),
 	} {
 		url, _ := serve(t, h)
-		x := put(t, ours, &Tool{Name: "odd", Timeout: 2, MCP: &MCP{URL: url, Headers: map[string]string{"X": "{{secret.shop_key}}"}}})
+		x := put(t, ours, &Tool{
+			Name: "odd", Timeout: maxTimeout, MCP: &MCP{URL: url, Headers: map[string]string{"X": "{{secret.shop_key}}"}},
+		})
 		all, reason, err := w.List(t.Context(), ours, x)
 		if len(all) > 0 || reason == "" || err != nil || strings.Contains(reason, "s3cr3t") || len(reason) > maxReason {
 			t.Errorf("%s: %+v, %q, %v", name, all, reason, err)
