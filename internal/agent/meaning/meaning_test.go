@@ -72,7 +72,7 @@ func (r *rig) node(name string, change func(o *meaning.Options)) {
 	r.Cleanup(client.Close)
 	o := meaning.Options{
 		Store: r.store.Vectors, Resources: r.store.Resources, Client: client, Shares: new(share.Set), Observer: r.counts, Node: name,
-		Log: slog.New(r.log),
+		Log: slog.New(r.log), Limit: time.Minute,
 	}
 	if change != nil {
 		change(&o)
