@@ -86,7 +86,7 @@ func newRig(t *testing.T, script ...step) *rig {
 	})
 	t.Cleanup(client.Close)
 	r.Thinker = New(Options{
-		Client: client, Builtin: agent.NewBuiltin(search), Search: search, Log: log, Silence: 2 * time.Second, Whole: time.Minute,
+		Client: client, Builtin: agent.NewBuiltin(search), Search: search, Log: log, Silence: time.Minute, Whole: time.Minute,
 	})
 	return r
 }
@@ -199,6 +199,9 @@ func TestAServerThatFailsIsReplacedByTheBuiltinThinker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, script...)
+			if script[0].stall {
+				r.o.Silence = time.Second
+			}
 			got, err := r.reply(t, r.request("When do you open?"))
 			if err != nil || got.text != "The shop is open from nine to five." || len(got.sources) != 1 || got.failure == "" {
 				t.Errorf("%+v, %v", got, err)
@@ -223,6 +226,7 @@ func TestWhatWasSaidStandsWhenTheServerStalls(t *testing.T) {
 	begun := text("We are open ")
 	begun.lines, begun.stall = begun.lines[:3], true
 	r := newRig(t, begun)
+	r.o.Silence = 2 * time.Second // long enough for the first words, even on a busy machine
 	got, err := r.reply(t, r.request("When do you open?"))
 	if err != nil || got.text != "We are open …" || !strings.Contains(got.failure, errSilent.Error()) {
 		t.Errorf("%+v, %v", got, err)
@@ -351,7 +355,6 @@ func TestAnInterruptedReplyEnds(t *testing.T) {
 		t.Errorf("%v after %d actions", err, n)
 	}
 	r = newRig(t, step{stall: true})
-	r.o.Silence = time.Minute
 	ctx, stop := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, stop)
 	if err := r.Reply(ctx, r.request("When do you open?"), func(a agent.Action) error {
