@@ -302,7 +302,7 @@ func TestTheBodyOfAnUnsignedCallbackIsNotRead(t *testing.T) {
 		if c.signature != "" {
 			req.Header.Set("X-Hub-Signature-256", c.signature)
 		}
-		resp, err := (&http.Client{Timeout: 20 * time.Second}).Do(req)
+		resp, err := (&http.Client{Timeout: 2 * time.Minute}).Do(req)
 		if err != nil {
 			t.Fatalf("%+v: no response before the body: %v", c, err)
 		}
