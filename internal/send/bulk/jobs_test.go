@@ -146,8 +146,12 @@ func newRig(t *testing.T, o store.Options) *rig {
 	return r
 }
 
-func (r *rig) node() *bulk.Jobs {
-	return bulk.New(bulk.Options{Store: r.store, Notifications: r.taken, Lease: 300 * time.Millisecond})
+// node makes a node that keeps its jobs while it lives, even on a busy machine.
+func (r *rig) node() *bulk.Jobs { return r.mortal(time.Hour) }
+
+// mortal makes a node whose jobs others continue after that time, if it is killed.
+func (r *rig) mortal(lease time.Duration) *bulk.Jobs {
+	return bulk.New(bulk.Options{Store: r.store, Notifications: r.taken, Lease: lease})
 }
 
 // run works on jobs until the end of the test, or until end is called.
@@ -208,7 +212,7 @@ func (r *rig) putTemplate(change func(*carillon.Template)) {
 // until waits until a job is in one of the states.
 func (r *rig) until(id string, states ...messages.JobState) *bulk.View {
 	r.t.Helper()
-	for end := time.Now().Add(time.Minute); ; {
+	for end := time.Now().Add(2 * time.Minute); ; {
 		v, err := r.Find(context.Background(), r.company.ID, id)
 		if err != nil {
 			r.t.Fatal(err)
@@ -368,8 +372,8 @@ func TestAJobSendsEveryRowOnceWhateverIsKilled(t *testing.T) {
 			}
 			return nil
 		}
-		r.run(r.Jobs)
-		r.run(r.node())
+		r.run(r.mortal(300 * time.Millisecond))
+		r.run(r.mortal(300 * time.Millisecond))
 		if _, err := r.Send(t.Context(), r.company.ID, v.ID, v.Result.Good, false); err != nil {
 			t.Fatal(err)
 		}
