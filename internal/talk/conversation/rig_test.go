@@ -238,13 +238,13 @@ func (r *rig) within(what string, holds func() bool) {
 	r.t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	late := time.NewTimer(time.Minute)
+	late := time.NewTimer(2 * time.Minute)
 	defer late.Stop()
 	for !holds() {
 		select {
 		case <-tick.C:
 		case <-late.C:
-			r.t.Fatalf("not within a minute: %s", what)
+			r.t.Fatalf("not within two minutes: %s", what)
 		}
 	}
 }
