@@ -243,7 +243,7 @@ func TestClientRefusesASocketThatItDidNotAskFor(t *testing.T) {
 		_, _ = conn.Read(make([]byte, 1))
 		close(gone)
 	})
-	o.Timeout = 2 * time.Second
+	o.Timeout = time.Minute
 	if _, err := get(t, o, s.URL); err == nil || !strings.Contains(err.Error(), "switches protocols") {
 		t.Errorf("got %v", err)
 	}
