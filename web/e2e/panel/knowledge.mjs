@@ -46,7 +46,7 @@ describe("knowledge", () => {
     await p.getByRole("button", { name: /^Dogs/ }).waitFor();
     await shot(p, "panel-base");
     await p.getByRole("button", { name: /^Dogs/ }).click();
-    assert.match(p.url(), /article=1/);
+    await p.waitForURL(/article=1/);
     await p.getByRole("dialog").getByLabel("Text").fill("Dogs sail for free, on a lead, at all times.");
     await p.keyboard.press("Escape");
     await p
@@ -143,6 +143,6 @@ describe("knowledge", () => {
     await act(p, "Remove knowledge base");
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByText("Knowledge base removed").waitFor();
-    assert.equal(await p.getByRole("link", { name: base }).count(), 0);
+    await p.getByRole("link", { name: base }).waitFor({ state: "detached" });
   });
 });

@@ -52,7 +52,7 @@ describe("voice lines", () => {
     await p.getByRole("button", { name: "New line" }).click();
     const form = p.getByRole("dialog");
     await form.getByRole("button", { name: "New line" }).click();
-    assert.equal(await form.getByText("Required").count(), 2);
+    await until(async () => (await form.getByText("Required").count()) === 2);
     await form.getByLabel("Number").fill("15550160001");
     await form.getByLabel("Address").fill("10.1.2.3");
     await form.getByRole("button", { name: "New line" }).click();
@@ -81,9 +81,8 @@ describe("voice lines", () => {
     await p.getByLabel("Give up after").fill("30");
     await p.keyboard.press("Control+s");
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
-    assert.equal(
-      await p.getByLabel("Password", { exact: true }).first().inputValue(),
-      "",
+    await until(
+      async () => (await p.getByLabel("Password", { exact: true }).first().inputValue()) === "",
       "the password is not read back",
     );
     const stored = await call("GET", "/panel/v1/senders/office", token);
@@ -115,7 +114,7 @@ describe("voice lines", () => {
     await act(p, "Remove line");
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByRole("heading", { name: "Phone lines", level: 1 }).waitFor();
-    assert.equal(await p.getByText("office").count(), 0);
+    await p.getByText("office").first().waitFor({ state: "detached" });
   });
 
   it("are tried: a picture of the messages, and at the end that all is well", async (t) => {

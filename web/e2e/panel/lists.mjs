@@ -1,9 +1,10 @@
 // The list of things that are loaded as a whole: sorted, walked through by keys, and what can be done with a row.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { accessible, shot } from "../browser.mjs";
 import { act } from "../lists.mjs";
-import { call, newCompany, open } from "../world.mjs";
+import { call, newCompany, open, until } from "../world.mjs";
 
 let company;
 
@@ -25,7 +26,7 @@ describe("a list", () => {
     assert.deepEqual(up, up.toSorted());
     await head.getByRole("button").click();
     await p.locator('th[aria-sort="descending"]').waitFor();
-    assert.deepEqual(await names(p), up.toReversed());
+    await until(async () => isDeepStrictEqual(await names(p), up.toReversed()), "the names go down");
     for (const row of await p.locator("[data-list] tbody tr").all())
       assert.ok(Math.abs((await row.boundingBox()).height - 44) <= 1.5, "a row has 44 px");
     await accessible(p, "a sorted list");

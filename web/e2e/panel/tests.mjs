@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, shot } from "../browser.mjs";
 import { act } from "../lists.mjs";
-import { call, newCompany, open } from "../world.mjs";
+import { call, newCompany, open, until } from "../world.mjs";
 
 let company;
 let agent;
@@ -70,7 +70,7 @@ describe("tests of an agent", () => {
     await p.getByRole("button", { name: "Run tests" }).click();
     await p.getByRole("button", { name: "parking: Passed · Failed before" }).waitFor();
     await p.getByLabel("Only failed and changed tests").uncheck();
-    assert.equal(await p.getByRole("button", { name: "opening hours: Passed" }).count(), 2);
+    await until(async () => (await p.getByRole("button", { name: "opening hours: Passed" }).count()) === 2);
     await accessible(p, "the tests of an agent");
     await shot(p, "panel-agent-tests");
     await p.getByRole("button", { name: "parking: Failed" }).click();

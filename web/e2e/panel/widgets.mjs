@@ -84,7 +84,7 @@ describe("widgets", () => {
     await act(p, "Remove widget");
     await p.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
     await p.getByText("Widget removed").waitFor();
-    assert.equal(await p.getByRole("link", { name }).count(), 0);
+    await p.getByRole("link", { name }).first().waitFor({ state: "detached" });
   });
 });
 
