@@ -90,7 +90,7 @@ describe("the overview", () => {
     // Series that are toggled off leave; nothing is cut off at any width, nor at twice the size.
     const failed = p.getByRole("button", { name: "Failed 2" });
     await failed.click();
-    assert.equal(await failed.getAttribute("aria-pressed"), "false");
+    await until(async () => (await failed.getAttribute("aria-pressed")) === "false");
     await p.locator('rect[data-series="failed"]').waitFor({ state: "detached" });
     await failed.click();
     await p.locator('rect[data-series="failed"]').first().waitFor();
@@ -105,7 +105,7 @@ describe("the overview", () => {
     await p.getByRole("button", { name: "Clear filters" }).click();
     await p.getByText("30 days", { exact: true }).click();
     await until(async () => (await tile(p, "Accepted").innerText()) === "8");
-    assert.match(p.url(), /range=30d/);
+    await p.waitForURL(/range=30d/);
     await p.getByText("Custom", { exact: true }).click();
     await p.getByLabel("From").fill("2026-01-02");
     await p.getByLabel("To", { exact: true }).fill("2026-01-03");

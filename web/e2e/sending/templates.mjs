@@ -111,7 +111,7 @@ describe("templates", () => {
     await p.getByRole("link", { name: "New template" }).click();
     await p.getByRole("button", { name: "Submit for approval" }).click();
     await p.getByText("2 fields to fix").waitFor();
-    assert.equal(await p.evaluate(() => document.activeElement.getAttribute("aria-invalid")), "true");
+    await p.waitForFunction(() => document.activeElement.getAttribute("aria-invalid") === "true");
     await p.getByLabel("Name", { exact: true }).fill("Tour Reminder ñ");
     await p.getByText("Use lowercase letters a to z, digits and _").waitFor();
     await p.getByLabel("Name", { exact: true }).fill("Tour Reminder");
