@@ -235,8 +235,9 @@ func TestAnMCPServersListIsBounded(t *testing.T) {
 		"redirect": status(307, "Location", "http://169.254.169.254/"), "to another path": status(308, "Location", "/elsewhere"),
 	} {
 		url, _ := serve(t, h)
-		headers := map[string]string{"X": "{{secret.shop_key}}"}
-		x := put(t, ours, &Tool{Name: "odd", Timeout: maxTimeout, MCP: &MCP{URL: url, Headers: headers}})
+		x := put(t, ours, &Tool{
+			Name: "odd", Timeout: maxTimeout, MCP: &MCP{URL: url, Headers: map[string]string{"X": "{{secret.shop_key}}"}},
+		})
 		all, reason, err := w.List(t.Context(), ours, x)
 		if len(all) > 0 || reason == "" || err != nil || strings.Contains(reason, "s3cr3t") || len(reason) > maxReason {
 			t.Errorf("%s: %+v, %q, %v", name, all, reason, err)

@@ -83,7 +83,7 @@ func TestStrangersCostNothing(t *testing.T) {
 			until(t, "the packets are counted", func() bool { return e.Refusals()[byStranger] == int64(n+1) })
 		}
 	}
-	if more := runtime.NumGoroutine() - goroutines; more > packets/100 { // the engine may start some late
+	if more := runtime.NumGoroutine() - goroutines; more > packets/100 { // the engine starts some in the background
 		t.Errorf("%d goroutines more", more)
 	}
 	if more := e.ua.TransportLayer().Pool("udp").Size() - known; more > 0 {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, shot } from "../browser.mjs";
-import { newCompany, stranger } from "../world.mjs";
+import { newCompany, stranger, until } from "../world.mjs";
 
 let company;
 
@@ -143,7 +143,10 @@ describe("a newcomer", () => {
     await m.write("Label", "My application");
     await m.press("button", "New key", p.getByRole("dialog"));
     await m.press("button", "Copy key");
-    assert.match(await p.evaluate(() => navigator.clipboard.readText()), /^ck_/);
+    await until(
+      async () => (await p.evaluate(() => navigator.clipboard.readText())).startsWith("ck_"),
+      "the key is copied",
+    );
     await shot(p, "newcomer-en-key");
     await m.press("button", "Done");
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, dye, shot } from "../browser.mjs";
-import { direct, newCompany, open } from "../world.mjs";
+import { direct, newCompany, open, until } from "../world.mjs";
 
 let company;
 
@@ -106,8 +106,8 @@ describe("the activity of a company", () => {
     await shot(p, "activity-change");
     await change.getByRole("button", { name: "Full history" }).click();
     await p.getByRole("button", { name: /created the API key “activity key”/ }).waitFor();
-    assert.equal(new URL(p.url()).searchParams.get("object"), key.id);
-    assert.equal(await p.locator("[data-list] tbody tr").count(), 2);
+    await p.waitForURL((url) => url.searchParams.get("object") === key.id);
+    await until(async () => (await p.locator("[data-list] tbody tr").count()) === 2, "its two changes are listed");
     assert.ok(!(await p.content()).includes(key.key));
   });
 });

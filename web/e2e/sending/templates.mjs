@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, looks, shot, visit } from "../browser.mjs";
 import { act, narrow } from "../lists.mjs";
-import { call, member, newCompany, open } from "../world.mjs";
+import { call, member, newCompany, open, until } from "../world.mjs";
 
 let company;
 let token;
@@ -148,7 +148,10 @@ describe("templates", () => {
     const preview = p.getByRole("figure", { name: "Preview" });
     await preview.getByText("your tour", { exact: true }).waitFor();
     assert.equal(await preview.locator("strong").innerText(), "your tour");
-    assert.deepEqual(await preview.locator(".preview-chip").allInnerTexts(), ["{{2}}"]);
+    await until(
+      async () => (await preview.locator(".preview-chip").allInnerTexts()).join() === "{{2}}",
+      "the first variable has its sample",
+    );
     await p.getByLabel("Sample for {{2}}").fill("11:30");
     await p.getByRole("textbox", { name: /^Footer/ }).fill("Harbour Tours");
 

@@ -340,7 +340,9 @@ describe("flows", () => {
     await row(p, "steps.0").focus();
     await p.keyboard.press("Alt+ArrowDown");
     await want(["0 a == 'b'", "0.then.0 two", "1 one", "2 three"], "down");
-    assert.equal(await p.evaluate(() => document.activeElement.dataset.row), "steps.1", "the focus stays on the step");
+    const stays = (path) =>
+      until(() => p.evaluate((x) => document.activeElement.dataset.row === x, path), "the focus stays on the step");
+    await stays("steps.1");
     await p.keyboard.press("Alt+ArrowRight");
     await want(["0 a == 'b'", "0.then.0 two", "0.then.1 one", "1 three"], "in");
     await p.keyboard.press("Alt+ArrowUp");
@@ -351,7 +353,7 @@ describe("flows", () => {
     await p.keyboard.press("Delete");
     await want(["0 a == 'b'", "0.then.0 two", "1 one", "2 three"], "delete");
     await p.keyboard.press("ArrowUp");
-    assert.equal(await p.evaluate(() => document.activeElement.dataset.row), "steps.1");
+    await stays("steps.1");
     await p.getByRole("button", { name: "Actions for step 2", exact: true }).click();
     await p.getByRole("menuitem", { name: "Move into “Otherwise” above" }).click();
     await want(["0 a == 'b'", "0.then.0 two", "0.else.0 one", "1 three"], "into the other branch");
@@ -485,7 +487,10 @@ describe("flows", () => {
       .getByRole("region", { name: "Activity" })
       .getByText(/^Stopped: By/)
       .waitFor();
-    assert.equal(await p.getByRole("button", { name: "Stop run" }).count(), 0);
+    await until(
+      async () => (await p.getByRole("button", { name: "Stop run" }).count()) === 0,
+      "it can't be stopped again",
+    );
   });
 
   it("are shown and not changed to who may only read", async (t) => {
