@@ -105,11 +105,11 @@ func waiting(t *testing.T, r *rig) {
 	f, first, a := r.fence(t), r.accepted(t, 3), r.accepted(t, 4)
 	check := func(key carillon.MessageKey, held bool, attempt, ahead int) {
 		t.Helper()
-		w, err := r.Messages.Waiting(t.Context(), a.Notification.Seq())
+		w, err := messages.FirstWaiting(t.Context(), r.DB, a.Notification.Seq())
 		if err != nil || w == nil || w.Key != key || w.Held != held || w.Attempt != attempt {
 			t.Fatalf("%+v, %v", w, err)
 		}
-		if n, err := r.Messages.Ahead(t.Context(), r.sender, a.Notification.Class, w, r.now); n != ahead || err != nil {
+		if n, err := messages.Ahead(t.Context(), r.DB, r.sender, a.Notification.Class, w, r.now); n != ahead || err != nil {
 			t.Errorf("%d are ahead, not %d; %v", n, ahead, err)
 		}
 	}
@@ -117,11 +117,12 @@ func waiting(t *testing.T, r *rig) {
 	r.start(t, f, first, 0)
 	r.start(t, f, a, 0)
 	check(a.Notification.Seq().Message(1), false, 0, 2)
-	if _, err := r.DB.Exec(t.Context(), "UPDATE message SET hold = 'restored/x' WHERE id = $1", int64(a.Notification.Seq().Message(3))); err != nil {
+	last := a.Notification.Seq().Message(3)
+	if _, err := r.DB.Exec(t.Context(), "UPDATE message SET hold = 'restored/x' WHERE id = $1", int64(last)); err != nil {
 		t.Fatal(err)
 	}
-	check(a.Notification.Seq().Message(3), true, 0, 4)
-	if w, err := r.Messages.Waiting(t.Context(), carillon.SeqOf(carillon.NewID(r.now.Add(time.Hour)))); w != nil || err != nil {
+	check(last, true, 0, 4)
+	if w, err := messages.FirstWaiting(t.Context(), r.DB, carillon.SeqOf(carillon.NewID(r.now.Add(time.Hour)))); w != nil || err != nil {
 		t.Errorf("of a notification that does not exist: %+v, %v", w, err)
 	}
 }

@@ -21,7 +21,7 @@ func (t *timeline) waits(ctx context.Context, s *store.Store, x *messages.Notifi
 	if x.Canceled || !x.DoneAt.IsZero() || now.Before(x.DueAt.Add(lateAfter)) {
 		return nil
 	}
-	w, err := s.Messages.Waiting(ctx, x.Seq())
+	w, err := messages.FirstWaiting(ctx, s.DB, x.Seq())
 	if err != nil || w == nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func waitOf(ctx context.Context, s *store.Store, x *messages.Notification, w *me
 	if !slices.ContainsFunc(shards, func(o work.Shard) bool { return o.ID == sender.Shard() && o.Owner != "" }) {
 		return Event{Name: "waits_node", Text: "waits: no node serves the sender"}, nil
 	}
-	ahead, err := s.Messages.Ahead(ctx, sender, x.Class, w, now)
+	ahead, err := messages.Ahead(ctx, s.DB, sender, x.Class, w, now)
 	if err != nil {
 		return e, err
 	}
