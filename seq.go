@@ -112,14 +112,6 @@ func (s *Sequence) Next(now time.Time) string {
 	return uuid7(uint64(ms), uint64(low))
 }
 
-// NewStrayID returns an ID for a notification whose number from Next was already taken: a random one of the 65,536
-// numbers of the millisecond.
-func NewStrayID(now time.Time) string {
-	var random [2]byte
-	rand.Read(random[:]) // never fails: crypto/rand ends the program instead
-	return uuid7(uint64(now.UnixMilli()), uint64(binary.BigEndian.Uint16(random[:])))
-}
-
 // uuid7 returns a UUIDv7 of milliseconds and the sixteen bits after them; the rest is random.
 func uuid7(ms, low uint64) string {
 	var id [16]byte

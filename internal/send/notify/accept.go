@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -185,7 +186,8 @@ func (n *Notify) keep(ctx context.Context, a *messages.Accept) (body []byte, err
 		if err = n.store.Notifications.Accept(ctx, a); !errors.Is(err, messages.ErrIDTaken) {
 			break
 		}
-		a.Notification.ID = carillon.NewStrayID(a.Notification.CreatedAt)
+		// its number was taken: another one of the millisecond
+		a.Notification.ID = carillon.NewID(a.Notification.CreatedAt.Truncate(time.Millisecond).Add(rand.N(time.Millisecond)))
 	}
 	return body, err
 }
