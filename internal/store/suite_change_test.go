@@ -106,7 +106,7 @@ func waiting(t *testing.T, r *rig) {
 	check := func(key carillon.MessageKey, held bool, attempt, ahead int) {
 		t.Helper()
 		w, err := messages.FirstWaiting(t.Context(), r.DB, a.Notification.Seq())
-		if err != nil || w == nil || w.Key != key || w.Held != held || w.Attempt != attempt {
+		if err != nil || w == nil || w.Key != key || (w.Hold != "") != held || w.Attempt != attempt {
 			t.Fatalf("%+v, %v", w, err)
 		}
 		if n, err := messages.Ahead(t.Context(), r.DB, r.sender, a.Notification.Class, w, r.now); n != ahead || err != nil {

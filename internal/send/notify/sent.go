@@ -92,6 +92,8 @@ type Recipient struct {
 	Detail string `json:"detail,omitempty"` // the provider's code and text
 	DueAt  string `json:"due_at,omitempty"` // next attempt of a waiting message
 	Held   bool   `json:"held,omitempty"`   // held because its template is paused
+	// Restored means that it is held after a restore, until the operator decides.
+	Restored bool `json:"restored,omitempty"`
 	// Unknown means that the outcome of the attempt is unknown. DueAt is then when the sender's policy decides.
 	Unknown bool `json:"unknown,omitempty"`
 }
@@ -158,7 +160,7 @@ func (x Sent) One(ctx context.Context, companyID, id string) (*Page, error) {
 // show sets the details of a stored message.
 func (r *Recipient) show(n *messages.Notification, m *messages.Message, now time.Time) {
 	before := r.RecipientView
-	*r = Recipient{RecipientView: recipientOf(n, m, now), N: m.N, Name: r.Name, Detail: m.Detail, Held: m.Held, Unknown: m.Q == 3}
+	*r = Recipient{RecipientView: recipientOf(n, m, now), N: m.N, Name: r.Name, Detail: m.Detail, Held: m.Held, Restored: m.Restored, Unknown: m.Q == 3}
 	r.Fallback, r.Call, r.ClickedAt, r.Clicks = before.Fallback, before.Call, before.ClickedAt, before.Clicks
 	if m.Q > 0 {
 		r.DueAt = instant(m.Due)

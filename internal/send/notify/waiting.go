@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"carillon"
@@ -29,15 +30,18 @@ func (t *timeline) waits(ctx context.Context, s *store.Store, x *messages.Notifi
 	if err != nil {
 		return err
 	}
-	e.At, e.at = carillon.FormatTime(now), now
+	e.At, e.at = instant(now), now
 	*t = append(*t, e)
 	return nil
 }
 
 // waitOf returns the reason for which a message waits.
 func waitOf(ctx context.Context, s *store.Store, x *messages.Notification, w *messages.Waiting, now time.Time) (e Event, err error) {
-	if w.Held {
-		return Event{Name: "waits_held", Text: "held after a restore, until the operator sends or fails it"}, nil
+	switch {
+	case strings.HasPrefix(w.Hold, messages.RestoredPrefix):
+		return Event{Name: "waits_restored", Text: "held after a restore, until the operator sends or fails it"}, nil
+	case w.Hold != "":
+		return Event{Name: "waits_template", Text: "held until the template is approved again"}, nil
 	}
 	if c, err := s.Accounts.Company(ctx, x.CompanyID); err != nil {
 		return e, err

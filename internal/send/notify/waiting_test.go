@@ -39,9 +39,11 @@ func TestTheTimelineExplainsALateMessage(t *testing.T) {
 			r.t.Fatal(err)
 		}
 	}
-	hold := func(r *rig) {
-		if _, err := r.store.DB.Exec(r.t.Context(), "UPDATE message SET hold = 'restored/x'"); err != nil {
-			r.t.Fatal(err)
+	hold := func(name string) func(r *rig) {
+		return func(r *rig) {
+			if _, err := r.store.DB.Exec(r.t.Context(), "UPDATE message SET hold = $1", name); err != nil {
+				r.t.Fatal(err)
+			}
 		}
 	}
 	for _, c := range []struct {
@@ -55,7 +57,11 @@ func TestTheTimelineExplainsALateMessage(t *testing.T) {
 		until  bool
 		ahead  int
 	}{
-		{name: "held", after: hold, idle: true, want: "waits_held: held after a restore, until the operator sends or fails it"},
+		{
+			name: "restored", after: hold("restored/x"), idle: true,
+			want: "waits_restored: held after a restore, until the operator sends or fails it",
+		},
+		{name: "a paused template", after: hold("x/hello"), idle: true, want: "waits_template: held until the template is approved again"},
 		{name: "suspended", after: suspend, idle: true, want: "waits_suspended: waits: the company is suspended"},
 		{name: "without a node", idle: true, want: "waits_node: waits: no node serves the sender"},
 		{

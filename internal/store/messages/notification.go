@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"carillon"
@@ -66,7 +67,8 @@ type Message struct {
 	Number      string
 	Q           int
 	Rank        rank.Rank
-	Held        bool
+	Held        bool // its template is paused
+	Restored    bool // held after a restore
 	Due         time.Time
 	Attempts    int
 	ProviderID  string
@@ -96,15 +98,18 @@ func (s *Messages) List(ctx context.Context, seq carillon.Seq, n, limit int) ([]
 		int64(seq.Message(n)), int64(seq.LastMessage()), limit)
 }
 
-const messageColumns = `id, number, q, rank, hold <> '', due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
+const messageColumns = `id, number, q, rank, hold, due_at, attempt, COALESCE(provider_id, ''), COALESCE(reason, ''),
 	COALESCE(detail, ''), COALESCE(started_at, 0), COALESCE(sent_at, 0), COALESCE(delivered_at, 0), COALESCE(read_at, 0),
 	COALESCE(replied_at, 0), COALESCE(ended_at, 0), COALESCE(clicked_at, 0), clicks`
 
 func scanMessage(scan db.Scan) (key carillon.MessageKey, m Message, err error) {
 	var due, started, sent, delivered, read, replied, ended, clicked int64
-	err = scan(&key, &m.Number, &m.Q, &m.Rank, &m.Held, &due, &m.Attempts, &m.ProviderID, &m.Reason, &m.Detail,
+	var hold string
+	err = scan(&key, &m.Number, &m.Q, &m.Rank, &hold, &due, &m.Attempts, &m.ProviderID, &m.Reason, &m.Detail,
 		&started, &sent, &delivered, &read, &replied, &ended, &clicked, &m.Clicks)
 	m.N = key.N()
+	m.Restored = strings.HasPrefix(hold, RestoredPrefix)
+	m.Held = hold != "" && !m.Restored
 	m.Due, m.StartedAt, m.SentAt = db.Instant(due), db.Instant(started), db.Instant(sent)
 	m.DeliveredAt, m.ReadAt, m.RepliedAt, m.EndedAt = db.Instant(delivered), db.Instant(read), db.Instant(replied), db.Instant(ended)
 	m.ClickedAt = db.Instant(clicked)

@@ -14,7 +14,7 @@ import (
 // Waiting is the first of a notification's queued messages.
 type Waiting struct {
 	Key     carillon.MessageKey
-	Held    bool // after a restore
+	Hold    string // name under which it is held; empty if it is not
 	Due     time.Time
 	Attempt int    // attempts so far
 	Detail  string // of the last attempt
@@ -25,19 +25,16 @@ func FirstWaiting(ctx context.Context, d *db.DB, seq carillon.Seq) (*Waiting, er
 	all, err := db.Collect(ctx, d, "waiting messages", func(scan db.Scan) (w *Waiting, err error) {
 		w = &Waiting{}
 		var due int64
-		err = scan(&w.Key, &w.Held, &due, &w.Attempt, &w.Detail)
+		err = scan(&w.Key, &w.Hold, &due, &w.Attempt, &w.Detail)
 		w.Due = db.Instant(due)
 		return w, err
-	}, "SELECT id, hold <> '', due_at, attempt, COALESCE(detail, '') FROM message WHERE id BETWEEN $1 AND $2 AND q + 0 = 1",
+	}, "SELECT id, hold, due_at, attempt, COALESCE(detail, '') FROM message WHERE id BETWEEN $1 AND $2 AND q + 0 = 1",
 		int64(seq.Message(0)), int64(seq.LastMessage()))
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	return slices.MinFunc(all, func(a, b *Waiting) int {
-		if a.Held != b.Held {
-			return map[bool]int{true: -1, false: 1}[a.Held]
-		}
-		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(-cmp.Compare(a.Hold, b.Hold), a.Due.Compare(b.Due), cmp.Compare(a.Key, b.Key))
 	}), nil
 }
 

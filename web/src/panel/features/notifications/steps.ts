@@ -120,6 +120,7 @@ function sortByTime(steps: Step[]): void {
 /** waiting is what a message still waits for. */
 function waiting(r: Recipient, n: SentPage, p: PageTexts, language: string, now: number): Step | undefined {
   const due = r.due_at ? Date.parse(r.due_at) : 0;
+  if (r.restored) return { text: p.ev_waits_restored, wait: true, tone: "warn" };
   if (r.held) return { text: p.waitsTemplate, wait: true, tone: "warn" };
   switch (r.state) {
     case "scheduled":
