@@ -26,6 +26,7 @@ type settings struct {
 	Register     flag `json:"register"`
 
 	Transfer string `json:"transfer"` // bridge (the default) or refer
+	WhatsApp string `json:"whatsapp"` // id of the messaging sender that calls over WhatsApp belong to
 }
 
 // flag is a boolean, which set-ups write as text.
@@ -50,7 +51,7 @@ var (
 func ShownSettings() []string {
 	return []string{
 		"trunk", "domain", "username", "realm", "caller_id", "encrypt", "authenticate", "register", "agent", "transfer",
-		"public", "claimed",
+		"public", "claimed", "whatsapp",
 	}
 }
 
@@ -91,14 +92,25 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 		return Trunk{}, carillon.Invalid("settings.agent", "Must be the id of an agent")
 	case s.Transfer != "" && s.Transfer != "bridge" && s.Transfer != "refer":
 		return Trunk{}, carillon.Invalid("settings.transfer", "Must be one of bridge, refer")
+	case s.WhatsApp != "" && (s.Transfer == "refer" || bool(s.Register)):
+		return Trunk{}, carillon.Invalid("settings.whatsapp", "WhatsApp has neither registrations nor transfers by refer")
+	case s.WhatsApp != "" && (s.Domain == "" || s.Password == ""):
+		return Trunk{}, carillon.Invalid("settings.whatsapp", "Needs domain, username and password, which switching calls on sets")
 	}
 	t := Trunk{
 		Domain: s.Domain, Username: s.Username, Password: s.Password, Realm: s.Realm, CallerID: s.CallerID, Encrypt: bool(s.Encrypt),
 		Authenticate: bool(s.Authenticate), Register: bool(s.Register), Agent: s.Agent, Public: bool(s.Public),
 		Refer:   s.Transfer == "refer",
-		Claimed: bool(s.Claimed) || bool(s.Public),
+		Claimed: bool(s.Claimed) || bool(s.Public), WhatsApp: s.WhatsApp,
 	}
-	return t, t.parse(s.Trunk)
+	if err := t.parse(s.Trunk); err != nil || t.WhatsApp == "" {
+		return t, err
+	}
+	t.Encrypt, t.Authenticate = true, true
+	if t.Transport != "tls" {
+		return t, carillon.Invalid("settings.trunk", "Calls over WhatsApp need the transport tls")
+	}
+	return t, nil
 }
 
 func parseSettings(raw json.RawMessage) (s settings, err error) {
@@ -110,7 +122,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "realm": &s.Realm,
 		"caller_id": &s.CallerID,
 		"encrypt":   &s.Encrypt, "agent": &s.Agent, "public": &s.Public, "claimed": &s.Claimed, "authenticate": &s.Authenticate,
-		"register": &s.Register, "transfer": &s.Transfer,
+		"register": &s.Register, "transfer": &s.Transfer, "whatsapp": &s.WhatsApp,
 	}
 	for name, value := range given {
 		field, known := to[name]

@@ -35,6 +35,9 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:a","transfer":"refer"}`:  {Host: "a", Transport: "udp", Refer: true},
 		`{"trunk":"sip:a","public":"true"}`:     {Host: "a", Transport: "udp", Public: true, Claimed: true},
 		`{"trunk":"sip:a","claimed":true}`:      {Host: "a", Transport: "udp", Claimed: true},
+		`{"trunk":"sip:a;transport=tls","username":"1","password":"p","domain":"b","whatsapp":"main"}`: {
+			Host: "a", Transport: "tls", Username: "1", Password: "p", Domain: "b", Encrypt: true, Authenticate: true, WhatsApp: "main",
+		},
 	} {
 		if got, err := TrunkOf([]byte(raw)); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", raw, got, err)
@@ -55,6 +58,11 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:a","username":"a\r\nb"}`:                             "settings.username", `{"trunk":7}`: "settings.trunk",
 		`{"trunk":"sip:a","transfer":"blind"}`: "settings.transfer",
 		`{"trunk":"sip:a","realm":"a\nb"}`:     "settings.realm", `{"trunk":"sip:a","agent":"Robin"}`: "settings.agent",
+		`{"trunk":"sips:a","username":"1","password":"p","whatsapp":"main"}`:                                 "settings.whatsapp",
+		`{"trunk":"sips:a","domain":"b","whatsapp":"main"}`:                                                  "settings.whatsapp",
+		`{"trunk":"sip:a","username":"1","password":"p","domain":"b","whatsapp":"main"}`:                     "settings.trunk",
+		`{"trunk":"sips:a","username":"1","password":"p","domain":"b","whatsapp":"main","register":true}`:    "settings.whatsapp",
+		`{"trunk":"sips:a","username":"1","password":"p","domain":"b","whatsapp":"main","transfer":"refer"}`: "settings.whatsapp",
 	} {
 		_, err := TrunkOf([]byte(raw))
 		var e *carillon.Error
