@@ -10,7 +10,7 @@ type CallSettings struct {
 	Password string // of the number, made by the channel; only read, never written
 }
 
-// CallPermission is a person's permission to be called by a company, and what the channel allows now.
+// CallPermission is a person's permission to be called by a company, with the channel's present limits.
 type CallPermission struct {
 	Given bool
 	Until time.Time // zero: permanent, or not given

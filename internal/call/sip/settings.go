@@ -26,6 +26,7 @@ type settings struct {
 	Register     flag `json:"register"`
 
 	Transfer string `json:"transfer"` // bridge (the default) or refer
+	Port     string `json:"port"`     // of ours, where the channel calls; shown with domain
 	WhatsApp string `json:"whatsapp"` // id of the messaging sender that calls over WhatsApp belong to
 }
 
@@ -51,7 +52,7 @@ var (
 func ShownSettings() []string {
 	return []string{
 		"trunk", "domain", "username", "realm", "caller_id", "encrypt", "authenticate", "register", "agent", "transfer",
-		"public", "claimed", "whatsapp",
+		"public", "claimed", "whatsapp", "port",
 	}
 }
 
@@ -92,10 +93,10 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 		return Trunk{}, carillon.Invalid("settings.agent", "Must be the id of an agent")
 	case s.Transfer != "" && s.Transfer != "bridge" && s.Transfer != "refer":
 		return Trunk{}, carillon.Invalid("settings.transfer", "Must be one of bridge, refer")
-	case s.WhatsApp != "" && (s.Transfer == "refer" || bool(s.Register)):
-		return Trunk{}, carillon.Invalid("settings.whatsapp", "WhatsApp has neither registrations nor transfers by refer")
-	case s.WhatsApp != "" && (s.Domain == "" || s.Password == ""):
-		return Trunk{}, carillon.Invalid("settings.whatsapp", "Needs domain, username and password, which switching calls on sets")
+	case s.WhatsApp != "" && s.Domain == "":
+		return Trunk{}, carillon.Missing("settings.domain")
+	case s.WhatsApp != "" && s.Password == "":
+		return Trunk{}, carillon.Missing("settings.password")
 	}
 	t := Trunk{
 		Domain: s.Domain, Username: s.Username, Password: s.Password, Realm: s.Realm, CallerID: s.CallerID, Encrypt: bool(s.Encrypt),
@@ -106,10 +107,8 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 	if err := t.parse(s.Trunk); err != nil || t.WhatsApp == "" {
 		return t, err
 	}
-	t.Encrypt, t.Authenticate = true, true
-	if t.Transport != "tls" {
-		return t, carillon.Invalid("settings.trunk", "Calls over WhatsApp need the transport tls")
-	}
+	// Its peer demands the first two, and knows neither of the others.
+	t.Transport, t.Encrypt, t.Authenticate, t.Register, t.Refer = "tls", true, true, false, false
 	return t, nil
 }
 
@@ -123,6 +122,7 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 		"caller_id": &s.CallerID,
 		"encrypt":   &s.Encrypt, "agent": &s.Agent, "public": &s.Public, "claimed": &s.Claimed, "authenticate": &s.Authenticate,
 		"register": &s.Register, "transfer": &s.Transfer, "whatsapp": &s.WhatsApp,
+		"port": &s.Port,
 	}
 	for name, value := range given {
 		field, known := to[name]

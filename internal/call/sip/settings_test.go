@@ -35,7 +35,7 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:a","transfer":"refer"}`:  {Host: "a", Transport: "udp", Refer: true},
 		`{"trunk":"sip:a","public":"true"}`:     {Host: "a", Transport: "udp", Public: true, Claimed: true},
 		`{"trunk":"sip:a","claimed":true}`:      {Host: "a", Transport: "udp", Claimed: true},
-		`{"trunk":"sip:a;transport=tls","username":"1","password":"p","domain":"b","whatsapp":"main"}`: {
+		`{"trunk":"sip:a","username":"1","password":"p","domain":"b","whatsapp":"main","register":true,"transfer":"refer"}`: {
 			Host: "a", Transport: "tls", Username: "1", Password: "p", Domain: "b", Encrypt: true, Authenticate: true, WhatsApp: "main",
 		},
 	} {
@@ -48,7 +48,7 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:a b"}`: "settings.trunk",
 		`{"trunk":"sip:a:0"}`: "settings.trunk", `{"trunk":"sip:a:70000"}`: "settings.trunk",
 		`{"trunk":"sip:a;transport=ws"}`:   "settings.trunk",
-		`{"trunk":"sips:a;transport=udp"}`: "settings.trunk", `{"trunk":"sip:a","port":"1"}`: "settings.port",
+		`{"trunk":"sips:a;transport=udp"}`: "settings.trunk", `{"trunk":"sip:a","ports":"1"}`: "settings.ports",
 		`{"trunk":"sip:a","encrypt":"maybe"}`:    "settings.encrypt",
 		`{"trunk":"sip:a","password":"hunter2"}`: "settings.username", `{"trunk":"sip:a","authenticate":"true"}`: "settings.username",
 		`{"trunk":"sip:a","username":"u","authenticate":true}`: "settings.password", `{"trunk":"sip:a","domain":"a:b"}`: "settings.domain",
@@ -58,11 +58,8 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:a","username":"a\r\nb"}`:                             "settings.username", `{"trunk":7}`: "settings.trunk",
 		`{"trunk":"sip:a","transfer":"blind"}`: "settings.transfer",
 		`{"trunk":"sip:a","realm":"a\nb"}`:     "settings.realm", `{"trunk":"sip:a","agent":"Robin"}`: "settings.agent",
-		`{"trunk":"sips:a","username":"1","password":"p","whatsapp":"main"}`:                                 "settings.whatsapp",
-		`{"trunk":"sips:a","domain":"b","whatsapp":"main"}`:                                                  "settings.whatsapp",
-		`{"trunk":"sip:a","username":"1","password":"p","domain":"b","whatsapp":"main"}`:                     "settings.trunk",
-		`{"trunk":"sips:a","username":"1","password":"p","domain":"b","whatsapp":"main","register":true}`:    "settings.whatsapp",
-		`{"trunk":"sips:a","username":"1","password":"p","domain":"b","whatsapp":"main","transfer":"refer"}`: "settings.whatsapp",
+		`{"trunk":"sips:a","username":"1","password":"p","whatsapp":"main"}`: "settings.domain",
+		`{"trunk":"sips:a","domain":"b","whatsapp":"main"}`:                  "settings.password",
 	} {
 		_, err := TrunkOf([]byte(raw))
 		var e *carillon.Error

@@ -16,6 +16,12 @@ import (
 // CallPeer is the channel's SIP peer, over TLS, and the realm of its challenges.
 const CallPeer = "wa.meta.vc"
 
+// Calls manages the calls of senders: their settings and the permissions of people.
+type Calls struct{ client *Client }
+
+// CallsOf returns the calls of a client's senders.
+func CallsOf(c *Client) Calls { return Calls{c} }
+
 // callingValue has the settings of a number for calls.
 type callingValue struct {
 	Calling struct {
@@ -31,12 +37,15 @@ type callingValue struct {
 	} `json:"calling"`
 }
 
-const enabled, disabled = "ENABLED", "DISABLED"
+const (
+	enabled, disabled = "ENABLED", "DISABLED"
+	otherNumber       = "the ID belongs to another number"
+)
 
-// CallSettings reads the settings of a sender's number for calls. Errors: conflict, upstream_unavailable.
-func (c *Client) CallSettings(ctx context.Context, s *carillon.Sender) (provider.CallSettings, error) {
+// Settings reads the settings of a sender's number for calls. Errors: conflict, upstream_unavailable.
+func (c Calls) Settings(ctx context.Context, s *carillon.Sender) (provider.CallSettings, error) {
 	var v callingValue
-	if err := c.read(ctx, s, "/settings", url.Values{"include_sip_credentials": {"true"}}, &v); err != nil {
+	if err := c.client.read(ctx, s, "/settings", url.Values{"include_sip_credentials": {"true"}}, &v); err != nil {
 		return provider.CallSettings{}, err
 	}
 	x := provider.CallSettings{On: v.Calling.Status == enabled && v.Calling.SIP.Status == enabled}
@@ -46,26 +55,26 @@ func (c *Client) CallSettings(ctx context.Context, s *carillon.Sender) (provider
 	return x, nil
 }
 
-// SetCalls switches the calls of a sender's number on or off, and returns the settings with the password that the channel made.
+// Set switches the calls of a sender's number on or off, and returns the settings with the password that the channel made.
 // The number must be the sender's: who controls it here receives its calls. Errors: conflict, upstream_unavailable.
-func (c *Client) SetCalls(ctx context.Context, s *carillon.Sender, x provider.CallSettings) (provider.CallSettings, error) {
+func (c Calls) Set(ctx context.Context, s *carillon.Sender, x provider.CallSettings) (provider.CallSettings, error) {
 	if !x.On {
-		return x, c.setCalling(ctx, s, map[string]any{
+		return x, c.set(ctx, s, map[string]any{
 			"status": disabled, "sip": map[string]any{"status": disabled, "servers": []any{}},
 		})
 	}
 	var n struct {
 		Display string `json:"display_phone_number"`
 	}
-	if err := c.read(ctx, s, "", url.Values{"fields": {"display_phone_number"}}, &n); err != nil {
+	if err := c.client.read(ctx, s, "", url.Values{"fields": {"display_phone_number"}}, &n); err != nil {
 		return x, err
 	}
 	if !identity.Number(s.Number).Is(digitsOf(n.Display)) {
-		err := carillon.InConflict("The channel knows this sender's ID as that of another number")
+		err := carillon.InConflict("The channel refused: " + otherNumber)
 		err.Details = append(err.Details, carillon.Detail{Key: DetailRefusal, Value: "calls_other_number"})
 		return x, err
 	}
-	err := c.setCalling(ctx, s, map[string]any{
+	err := c.set(ctx, s, map[string]any{
 		"status": enabled, "srtp_key_exchange_protocol": "SDES",
 		"sip": map[string]any{
 			"status": enabled, "webhook_delivery": enabled, "servers": []any{map[string]any{"hostname": x.Hostname, "port": x.Port}},
@@ -75,18 +84,18 @@ func (c *Client) SetCalls(ctx context.Context, s *carillon.Sender, x provider.Ca
 	if err != nil {
 		return x, err
 	}
-	made, err := c.CallSettings(ctx, s)
+	made, err := c.Settings(ctx, s)
 	if err == nil && (!made.On || made.Password == "" || !strings.EqualFold(made.Hostname, x.Hostname)) {
 		err = unavailable(errors.New("settings of calls without the password of the server"), 0)
 	}
 	return made, err
 }
 
-func (c *Client) setCalling(ctx context.Context, s *carillon.Sender, calling map[string]any) error {
+func (c Calls) set(ctx context.Context, s *carillon.Sender, calling map[string]any) error {
 	var done struct {
 		Success bool `json:"success"`
 	}
-	err := c.request(ctx, s, "/settings", map[string]any{"calling": calling}, &done)
+	err := c.client.request(ctx, s, "/settings", map[string]any{"calling": calling}, &done)
 	if err == nil && !done.Success {
 		err = unavailable(errors.New("response to a change of calls without success"), 0)
 	}
@@ -110,15 +119,15 @@ type permissionValue struct {
 	}] `json:"actions"`
 }
 
-// CallPermission asks the channel whether a person, by number or by the channel's id, may be called. Errors: conflict,
+// Permission asks the channel whether a person, by number or by the channel's id, may be called. Errors: conflict,
 // upstream_unavailable.
-func (c *Client) CallPermission(ctx context.Context, s *carillon.Sender, number, userID string) (provider.CallPermission, error) {
+func (c Calls) Permission(ctx context.Context, s *carillon.Sender, number, userID string) (provider.CallPermission, error) {
 	query := url.Values{"user_wa_id": {number}}
 	if number == "" {
 		query = url.Values{"recipient": {userID}}
 	}
 	var v permissionValue
-	if err := c.read(ctx, s, "/call_permissions", query, &v); err != nil {
+	if err := c.client.read(ctx, s, "/call_permissions", query, &v); err != nil {
 		return provider.CallPermission{}, err
 	}
 	x := provider.CallPermission{Given: v.Permission.Status == "temporary" || v.Permission.Status == "permanent"}

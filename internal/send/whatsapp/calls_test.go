@@ -16,9 +16,8 @@ import (
 func TestCallsAreSwitchedOnAndOff(t *testing.T) {
 	g, s := graph(t, graphtest.Options{})
 	s.Number = "15555550100"
-	c := New(Options{})
-	t.Cleanup(c.CloseIdleConnections)
-	got, err := c.SetCalls(t.Context(), s, provider.CallSettings{On: true, Hostname: "sip.acme.test", Port: 5061})
+	c := callsOf(t)
+	got, err := c.Set(t.Context(), s, provider.CallSettings{On: true, Hostname: "sip.acme.test", Port: 5061})
 	now := g.Account()
 	if err != nil || !got.On || got.Password == "" || got.Password != now.Server.Password || got.Port != 5061 {
 		t.Fatalf("%+v, %v", got, err)
@@ -26,14 +25,14 @@ func TestCallsAreSwitchedOnAndOff(t *testing.T) {
 	if now.SRTP != "SDES" || now.Webhooks != "ENABLED" || !slices.Equal(now.Codecs, []string{"PCMA", "PCMU"}) {
 		t.Errorf("%+v", now.Calling)
 	}
-	if again, err := c.SetCalls(t.Context(), s, provider.CallSettings{On: true, Hostname: "sip.acme.test", Port: 5062}); err != nil ||
+	if again, err := c.Set(t.Context(), s, provider.CallSettings{On: true, Hostname: "sip.acme.test", Port: 5062}); err != nil ||
 		again.Password != got.Password || again.Port != 5062 {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if _, err := c.SetCalls(t.Context(), s, provider.CallSettings{}); err != nil {
+	if _, err := c.Set(t.Context(), s, provider.CallSettings{}); err != nil {
 		t.Error(err)
 	}
-	if off, err := c.CallSettings(t.Context(), s); err != nil || off != (provider.CallSettings{}) {
+	if off, err := c.Settings(t.Context(), s); err != nil || off != (provider.CallSettings{}) {
 		t.Errorf("%+v, %v", off, err)
 	}
 }
@@ -41,8 +40,7 @@ func TestCallsAreSwitchedOnAndOff(t *testing.T) {
 func TestARefusalOfCallsIsNamed(t *testing.T) {
 	g, s := graph(t, graphtest.Options{})
 	s.Number = "15555550100"
-	c := New(Options{})
-	t.Cleanup(c.CloseIdleConnections)
+	c := callsOf(t)
 	for _, x := range []struct {
 		change  func(a *graphtest.Account)
 		refusal string
@@ -52,16 +50,16 @@ func TestARefusalOfCallsIsNamed(t *testing.T) {
 		{func(a *graphtest.Account) { a.OnApp, a.DisplayNumber = false, "+1 555-555-0177" }, "calls_other_number"},
 	} {
 		g.ChangeAccount(x.change)
-		_, err := c.SetCalls(t.Context(), s, provider.CallSettings{On: true, Hostname: "sip.acme.test", Port: 5061})
+		_, err := c.Set(t.Context(), s, provider.CallSettings{On: true, Hostname: "sip.acme.test", Port: 5061})
 		if refusalOf(err) != x.refusal {
 			t.Errorf("%s: %v", x.refusal, err)
 		}
 	}
-	if _, err := c.CallPermission(t.Context(), s, "34600111222", ""); refusalOf(err) != "calls_disabled" {
+	if _, err := c.Permission(t.Context(), s, "34600111222", ""); refusalOf(err) != "calls_disabled" {
 		t.Errorf("%v", err)
 	}
 	g.ChangeAccount(func(a *graphtest.Account) { a.CallStatus = "ENABLED" })
-	if err := c.request(t.Context(), s, "/calls", map[string]string{}, &struct{}{}); refusalOf(err) != "calls_over_sip" {
+	if err := c.client.request(t.Context(), s, "/calls", map[string]string{}, &struct{}{}); refusalOf(err) != "calls_over_sip" {
 		t.Errorf("%v", err)
 	}
 }
@@ -75,8 +73,7 @@ func refusalOf(err error) any {
 
 func TestAPermissionToCallIsRead(t *testing.T) {
 	g, s := graph(t, graphtest.Options{})
-	c := New(Options{})
-	t.Cleanup(c.CloseIdleConnections)
+	c := callsOf(t)
 	g.ChangeAccount(func(a *graphtest.Account) { a.CallStatus = "ENABLED" })
 	now := time.Now().Truncate(time.Second).UTC()
 	g.Allow("34600111222", graphtest.CallPermission{Status: "temporary", Expires: now.Add(time.Hour)})
@@ -92,11 +89,11 @@ func TestAPermissionToCallIsRead(t *testing.T) {
 		{"34600111333", "", provider.CallPermission{AskAt: now.Add(23 * time.Hour)}},
 		{"34600111999", "", provider.CallPermission{MayAsk: true}},
 	} {
-		if got, err := c.CallPermission(t.Context(), s, x.number, x.id); err != nil || got != x.want {
+		if got, err := c.Permission(t.Context(), s, x.number, x.id); err != nil || got != x.want {
 			t.Errorf("%s%s: %+v, %v", x.number, x.id, got, err)
 		}
 	}
-	if got, err := c.CallPermission(t.Context(), s, "34600111444", ""); err != nil || !got.Given || got.MayCall || got.CallAt.Before(now) {
+	if got, err := c.Permission(t.Context(), s, "34600111444", ""); err != nil || !got.Given || got.MayCall || got.CallAt.Before(now) {
 		t.Errorf("after a hundred calls: %+v, %v", got, err)
 	}
 }
@@ -126,4 +123,11 @@ func TestTheStandInIsStrictAboutCalls(t *testing.T) {
 			t.Errorf("%s: %d", body, res.StatusCode)
 		}
 	}
+}
+
+func callsOf(t *testing.T) Calls {
+	t.Helper()
+	c := New(Options{})
+	t.Cleanup(c.CloseIdleConnections)
+	return CallsOf(c)
 }
