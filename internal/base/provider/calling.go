@@ -1,6 +1,13 @@
 package provider
 
-import "time"
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"carillon"
+	"carillon/internal/base/identity"
+)
 
 // CallSettings are the settings of a number for calls at a channel.
 type CallSettings struct {
@@ -18,4 +25,34 @@ type CallPermission struct {
 	// AskAt are when they are allowed again; zero if unknown.
 	MayCall, MayAsk bool
 	CallAt, AskAt   time.Time
+}
+
+// OverWhatsApp returns the id of the messaging sender of a line for calls over WhatsApp; "" for other senders.
+func OverWhatsApp(s *carillon.Sender) string {
+	if s.Channel != carillon.Voice {
+		return ""
+	}
+	var x struct {
+		WhatsApp string `json:"whatsapp"`
+	}
+	_ = json.Unmarshal(s.Settings, &x) // settings without it belong to other lines
+	return x.WhatsApp
+}
+
+// callless are the countries from whose numbers the channel allows no calls to people, by calling code.
+var callless = map[string]string{"20": "Egypt", "84": "Vietnam", "234": "Nigeria"} //nolint:gochecknoglobals // read only
+
+// elsewhere are the area codes after 1 of other countries than the United States and Canada.
+const elsewhere = " 242 246 264 268 284 345 441 473 649 658 664 721 758 767 784 809 829 849 868 869 876 "
+
+// Callless returns the country of a number from which WhatsApp allows no calls to people; "" if it allows them.
+func Callless(number string) string {
+	code := identity.CallingCode(number)
+	if code != "1" {
+		return callless[code]
+	}
+	if len(number) > 4 && strings.Contains(elsewhere, " "+number[1:4]+" ") {
+		return ""
+	}
+	return "the United States and Canada"
 }
