@@ -39,7 +39,7 @@ func OverWhatsApp(s *carillon.Sender) string {
 	return x.WhatsApp
 }
 
-// callless are the countries from whose numbers the channel allows no calls to people, by calling code.
+// callless are countries by calling code: their numbers may not call people over WhatsApp.
 var callless = map[string]string{"20": "Egypt", "84": "Vietnam", "234": "Nigeria"} //nolint:gochecknoglobals // read only
 
 // elsewhere are the area codes after 1 of other countries than the United States and Canada.

@@ -78,7 +78,8 @@ func incomingCall(ctx context.Context, s *store.Store, companyID, id string) (*C
 			DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Cause: c.Cause, EndedBy: c.EndedBy, Result: resultOf(c.turns),
 			HasRecording: c.Recording != "", NoRecording: c.NoRecording, WACID: c.WACID,
 		},
-		Direction: incoming, Channel: Calls{s}.channelOf(ctx, c.SenderUID), Number: c.Number, AgentID: c.AgentID, State: c.State, Reason: c.Reason, Transfers: c.transfers,
+		Direction: incoming, Channel: Calls{s}.channelOf(ctx, c.SenderUID),
+		Number: c.Number, AgentID: c.AgentID, State: c.State, Reason: c.Reason, Transfers: c.transfers,
 		Turns: callTurns(c.turns, c.Recording, "caller"),
 	}
 	if d.Review, err = reviewOf(ctx, s, companyID, c.ConversationID); err != nil {

@@ -121,7 +121,8 @@ func scan(row func(...any) error) (*Call, error) {
 	var due, dialed, ringing, answered, ended int64
 	err := row(&c.Key, &c.CompanyID, &c.SenderUID, &c.Number, &q, &hold, &due, &c.Attempts, &c.Dials, &c.Node, &c.State, &c.Reason,
 		&c.Detail,
-		&c.Cause, &c.EndedBy, &c.AnsweredBy, &dialed, &ringing, &answered, &ended, &c.ConversationID, &c.Recording, &c.NoRecording, &c.WACID)
+		&c.Cause, &c.EndedBy, &c.AnsweredBy, &dialed, &ringing, &answered, &ended, &c.ConversationID, &c.Recording, &c.NoRecording,
+		&c.WACID)
 	c.Queued, c.UnderWay, c.Held, c.Due = q == 1, q == 2, hold != "", db.Instant(due)
 	c.Times = times(dialed, ringing, answered, ended)
 	return &c, err
