@@ -5,10 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"carillon"
+	"carillon/internal/base/content"
 	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
 )
@@ -155,4 +157,30 @@ func (c Calls) Permission(ctx context.Context, s *carillon.Sender, number, userI
 // read reads an edge of a sender's number. Errors: conflict, upstream_unavailable.
 func (c *Client) read(ctx context.Context, s *carillon.Sender, edge string, query url.Values, into any) error {
 	return c.exchanged(ctx, s, http.MethodGet, edge, query, nil, into)
+}
+
+// asksForCalls reports whether a template asks for permission to call.
+func asksForCalls(t *carillon.Template) bool {
+	return slices.ContainsFunc(t.Components, func(c carillon.Component) bool {
+		return strings.EqualFold(c.Type, content.TypeCallPermission)
+	})
+}
+
+// mayNotAsk returns the refusal of a request for permission to call which the channel would not deliver now; nil if it may be
+// sent. Without an answer it may: the channel checks it again.
+func (c *Client) mayNotAsk(ctx context.Context, s *carillon.Sender, number, userID string) *provider.Outcome {
+	x, err := CallsOf(c).Permission(ctx, s, number, userID)
+	if err != nil || x.MayAsk {
+		return nil
+	}
+	out := &provider.Outcome{
+		Verdict: provider.Refused, Reason: carillon.ReasonChannelLimited, Detail: "too many requests for permission to call this person",
+	}
+	switch {
+	case x.Given && x.Until.IsZero():
+		out.Reason, out.Detail = carillon.ReasonProviderRefused, "the person already allows calls permanently"
+	case !x.AskAt.IsZero():
+		out.Detail += ", until " + carillon.FormatTime(x.AskAt)
+	}
+	return out
 }

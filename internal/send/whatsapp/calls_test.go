@@ -131,3 +131,61 @@ func callsOf(t *testing.T) Calls {
 	t.Cleanup(c.CloseIdleConnections)
 	return CallsOf(c)
 }
+
+func TestAPermissionIsAskedForAsOftenAsTheChannelAllows(t *testing.T) {
+	g, s := graph(t, graphtest.Options{})
+	c := callsOf(t).client
+	g.ChangeAccount(func(a *graphtest.Account) { a.CallStatus = "ENABLED" })
+	ask := func(number string) provider.Outcome {
+		g.Wrote(number, "wamid."+number, time.Now())
+		return c.SendReply(t.Context(), s, &provider.Reply{
+			Ref: provider.ReplyRef{ConversationID: "0199f000-0000-7000-8000-000000000001", Seq: 1, Attempt: 1}, To: number,
+			Message: &provider.Message{Type: provider.MessageCallPermission, Text: "May we call you?"},
+		})
+	}
+	if out := ask("34600111222"); out.Verdict != provider.Sent {
+		t.Errorf("%+v", out)
+	}
+	if out := ask("34600111222"); out.Reason != carillon.ReasonChannelLimited || !strings.Contains(out.Detail, ", until ") {
+		t.Errorf("the second of a day: %+v", out)
+	}
+	week := time.Now().Add(-48 * time.Hour)
+	g.Allow("34600111333", graphtest.CallPermission{Requests: []time.Time{week.Add(-time.Hour), week}})
+	if out := ask("34600111333"); out.Verdict != provider.Refused || out.Reason != carillon.ReasonChannelLimited {
+		t.Errorf("the third of a week: %+v", out)
+	}
+	g.Allow("34600111444", graphtest.CallPermission{Status: "permanent"})
+	if out := ask("34600111444"); out.Verdict != provider.Refused || !strings.Contains(out.Detail, "permanently") {
+		t.Errorf("a permanent one: %+v", out)
+	}
+	if n := len(g.Account().Allowed["34600111222"].Requests); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestATemplateThatAsksForCallsIsSentWithinTheLimits(t *testing.T) {
+	var asks *kind
+	for _, k := range kinds() {
+		if k.golden == "call_permission" {
+			asks = &k
+		}
+	}
+	if asks == nil {
+		t.Fatal("no such template")
+	}
+	g, s := graph(t, graphtest.Options{Templates: []carillon.Template{asks.template}})
+	c := callsOf(t).client
+	g.ChangeAccount(func(a *graphtest.Account) { a.CallStatus = "ENABLED" })
+	send := func() provider.Outcome {
+		return c.Send(t.Context(), s, &provider.Outgoing{
+			Ref: provider.Ref{NotificationID: notificationID, Attempt: 1}, Number: "34600111222", Template: &asks.template,
+			Content: asks.content,
+		})
+	}
+	if out := send(); out.Verdict != provider.Sent {
+		t.Errorf("%+v", out)
+	}
+	if out := send(); out.Verdict != provider.Refused || out.Reason != carillon.ReasonChannelLimited {
+		t.Errorf("the second of a day: %+v", out)
+	}
+}
