@@ -90,6 +90,7 @@ func callbacks() map[string]api.Callback {
 				Unnamed: c.Unnamed,
 				Notice:  c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings), Ignored: c.Ignored,
 				Preferences: c.PreferencesFor(s.Settings), History: c.HistoryFor(s.Settings),
+				Calls: c.CallsFor(s.Settings),
 			}, err
 		},
 	}}

@@ -38,7 +38,7 @@ func (p *parts) routes(a *App, sessionKey []byte) []httpio.Route {
 	people := person.New(a.store, a.shares)
 	public := api.Routes(api.Deps{
 		Store: a.store, Auth: p.auth, Notify: p.notify, Calls: p.calls, Catalog: p.catalog, Limits: p.limits, Callbacks: callbacks(),
-		Messaging: p.messaging, History: p.history,
+		Messaging: p.messaging, History: p.history, Reports: p.telephone,
 		Window: p.messaging, Ready: a.readiness.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies, Files: p.files,
 		BaseURL: a.BaseURL,
 		Hooks:   p.hooks, Kinds: kinds(), Accepted: p.activity.Accepted, People: people,

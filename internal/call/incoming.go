@@ -126,7 +126,7 @@ func (t *Taken) Answered(at time.Time, conversationID string) {
 
 // Named implements dial.Progress.
 func (t *Taken) Named(wacid string) {
-	t.write(func(ctx context.Context) error { return t.all.table.Named(ctx, t.ID, wacid) })
+	t.write(func(ctx context.Context) error { return calls.NewOverWhatsApp(t.all.table).Named(ctx, t.ID, wacid) })
 }
 
 // RecordingRefused implements dial.Progress.

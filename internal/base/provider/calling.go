@@ -27,6 +27,17 @@ type CallPermission struct {
 	CallAt, AskAt   time.Time
 }
 
+// CallReport is a channel's report about a call. Reports come repeatedly and in any order.
+type CallReport struct {
+	WACID    string // the channel's id of the call
+	Incoming bool   // a person called the business
+	Number   string // of the person; may be empty
+	UserID   string // the channel's id of the person; may be empty
+	// Ended reports the end of the call; Answered that it was connected before.
+	Ended, Answered bool
+	At, Start, End  time.Time // of the report, and of the talk; zero if unknown
+}
+
 // OverWhatsApp returns the id of the messaging sender of a line for calls over WhatsApp; "" for other senders.
 func OverWhatsApp(s *carillon.Sender) string {
 	if s.Channel != carillon.Voice {

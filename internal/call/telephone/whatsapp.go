@@ -109,3 +109,20 @@ func until(at time.Time) string {
 	}
 	return " until " + carillon.FormatTime(at)
 }
+
+// Reported handles the channel's reports about calls of a sender's number: a person's call opens the window, and a call without
+// a record gets one.
+func (t *Telephone) Reported(ctx context.Context, s *carillon.Sender, all []provider.CallReport) error {
+	for i := range all {
+		r := &all[i]
+		if r.Incoming && r.Number+r.UserID != "" {
+			if err := t.o.WhatsApp.Called(ctx, s, r.Number, r.UserID, r.At); err != nil {
+				return err
+			}
+		}
+		if err := t.o.Incoming.Report(ctx, s, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

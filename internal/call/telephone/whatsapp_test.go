@@ -19,6 +19,8 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/calls"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
+	"carillon/internal/store/settings"
 	"carillon/internal/store/storetest"
 )
 
@@ -199,4 +201,46 @@ func TestACallWithoutPermissionIsNotDialed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A call that ended at WhatsApp without reaching this installation has a record; one that was taken here keeps its own.
+func TestACallKnownFromACallbackIsRecorded(t *testing.T) {
+	onBoth(t, func(t *testing.T, r *rig, p *metatest.Peer) {
+		line := *r.lines[0]
+		line.MediaCheck = "syntax"
+		if err := r.store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			_, err := settings.DeclareSender(ctx, tx, &line, time.Now())
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Ring(t.Context(), r.engine.SecureAddress().String(), metatest.Person{Number: "34600111222"}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.HangUp()
+		r.until("the end", func() bool { return r.incoming.UnderWay() == 0 })
+		at := time.Now().Truncate(time.Second)
+		end := provider.CallReport{WACID: c.WACID, Incoming: true, Ended: true, Answered: true, Number: "34600111222", At: at, Start: at}
+		missed := provider.CallReport{WACID: "wacid.missed", Incoming: true, Ended: true, Number: "34600111333", At: at}
+		created := missed
+		created.Ended = false
+		s := &carillon.Sender{CompanyID: r.company, ID: "main"}
+		for _, all := range [][]provider.CallReport{{missed, end}, {created, missed}, {end}} { // twice and in another order
+			if err := r.Reported(t.Context(), s, all); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, _, err := r.store.Incoming.List(t.Context(), r.company, calls.IncomingFilter{Limit: 10})
+		if err != nil || len(all) != 2 {
+			t.Fatal(all, err)
+		}
+		states := map[string]carillon.State{}
+		for _, x := range all {
+			states[x.WACID] = x.State
+		}
+		if states[c.WACID] != carillon.StateCompleted || states["wacid.missed"] != carillon.StateFailed {
+			t.Errorf("%v", states)
+		}
+	})
 }

@@ -189,3 +189,33 @@ func TestATemplateThatAsksForCallsIsSentWithinTheLimits(t *testing.T) {
 		t.Errorf("the second of a day: %+v", out)
 	}
 }
+
+func TestReportsAboutCallsAreRead(t *testing.T) {
+	g, s := graph(t, graphtest.Options{})
+	at := time.Unix(1739321024, 0).UTC()
+	body := g.CallsBody(
+		[]graphtest.Status{{ID: "wacid.1", State: "Ringing", To: "34600111222", At: at}, {ID: "wacid.1", State: "PAUSED", At: at}},
+		graphtest.CallReport{ID: "wacid.1", Event: "call_created", Direction: "USER_INITIATED", Person: "34600111222", At: at},
+		graphtest.CallReport{
+			ID: "wacid.1", Event: "Terminate", Direction: "USER_INITIATED", Status: "Completed", Person: "34600111222", At: at,
+			Start: at, End: at.Add(time.Minute),
+		},
+		graphtest.CallReport{ID: "wacid.2", Event: "terminate", Direction: "BUSINESS_INITIATED", Status: "FAILED", Person: "ES.77", At: at},
+		graphtest.CallReport{ID: "wacid.3", Event: "sung", Direction: "USER_INITIATED", At: at},
+	)
+	cb, err := ParseCallback(body, 1)
+	if err != nil || cb.Ignored != 2 {
+		t.Fatalf("%d ignored, %v", cb.Ignored, err)
+	}
+	want := []provider.CallReport{
+		{WACID: "wacid.1", Incoming: true, Number: "34600111222", At: at},
+		{
+			WACID: "wacid.1", Incoming: true, Number: "34600111222", Ended: true, Answered: true, At: at, Start: at,
+			End: at.Add(time.Minute),
+		},
+		{WACID: "wacid.2", UserID: "ES.77", Ended: true, At: at},
+	}
+	if got := cb.CallsFor(s.Settings); !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+}

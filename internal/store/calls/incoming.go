@@ -127,12 +127,6 @@ func (s *Incoming) Recorded(ctx context.Context, id, fileID string) error {
 	return db.Wrap(err, "record a recording")
 }
 
-// Named records WhatsApp's id of a call.
-func (s *Incoming) Named(ctx context.Context, id, wacid string) error {
-	_, err := s.d.Exec(ctx, "UPDATE incoming_call SET wacid = $1 WHERE id = $2", wacid, id)
-	return db.Wrap(err, "record the id of a call")
-}
-
 // RecordingRefused records that the caller refused the recording.
 func (s *Incoming) RecordingRefused(ctx context.Context, id string) error {
 	_, err := s.d.Exec(ctx, "UPDATE incoming_call SET no_recording = $1 WHERE id = $2", string(Refused), id)

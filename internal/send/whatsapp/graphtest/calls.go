@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -278,4 +279,43 @@ func (now *Account) allow(person string, p CallPermission) {
 // Allow sets the permission of a person, by number or id.
 func (s *Server) Allow(person string, p CallPermission) {
 	s.ChangeAccount(func(now *Account) { now.allow(person, p) })
+}
+
+// CallReport is a report about a call, in the channel's words.
+type CallReport struct {
+	ID, Event, Direction, Status string
+	Person                       string // number or id
+	At, Start, End               time.Time
+}
+
+// CallsBody returns the body of a callback with reports about calls, and with statuses of calls.
+func (s *Server) CallsBody(statuses []Status, reports ...CallReport) []byte {
+	var calls, states []map[string]any
+	for _, r := range reports {
+		x := map[string]any{"id": r.ID, "event": r.Event, "direction": r.Direction, "timestamp": strconv.FormatInt(r.At.Unix(), 10)}
+		side := "to"
+		if r.Direction == "USER_INITIATED" {
+			side = "from"
+		}
+		if recipientForm.MatchString(r.Person) {
+			side += "_user_id"
+		}
+		if x[side] = r.Person; r.Status != "" {
+			x["status"] = r.Status
+		}
+		if !r.Start.IsZero() {
+			x["start_time"], x["end_time"] = strconv.FormatInt(r.Start.Unix(), 10), strconv.FormatInt(r.End.Unix(), 10)
+			x["duration"] = int(r.End.Sub(r.Start).Seconds())
+		}
+		calls = append(calls, x)
+	}
+	for _, st := range statuses {
+		states = append(states, map[string]any{
+			"id": st.ID, "type": "call", "status": st.State, "timestamp": strconv.FormatInt(st.At.Unix(), 10), "recipient_id": st.To,
+		})
+	}
+	return s.envelope("calls", map[string]any{
+		"messaging_product": "whatsapp", "calls": calls, "statuses": states,
+		"metadata": map[string]string{"display_phone_number": "15555550100", "phone_number_id": s.o.PhoneNumberID},
+	})
 }
