@@ -160,7 +160,7 @@ func (e *Engine) newDialing(ctx context.Context, d Dial) (*dialing, error) {
 	if d.CallID == "" {
 		x.d.CallID = rand.Text()
 	}
-	to, caller, far := userPart(d.To), userPart(d.From), ""
+	to, caller, far := d.To, d.From, ""
 	if d.Trunk.WhatsApp != "" {
 		to, caller, far = plus(to), plus(caller), d.Trunk.Name()
 	}
@@ -169,6 +169,7 @@ func (e *Engine) newDialing(ctx context.Context, d Dial) (*dialing, error) {
 		_ = conn.Close()
 		return nil, err
 	}
+	to, caller = userPart(to), userPart(caller)
 	from := &sip.FromHeader{
 		DisplayName: displayName(d.Name), Address: sip.Uri{Scheme: "sip", User: caller, Host: domain}, Params: sip.NewParams(),
 	}

@@ -96,6 +96,7 @@ export const rules = {
   code_text: "WhatsApp writes the text of a one-time code.",
   no_calls: "Senders of this kind don't have calls.",
   calls_on: "Turn calls off for this number first.",
+  calls_off: "Calls are off for this number. Turn them on first.",
   calls_line: "Your company has a phone line with this number.",
   whatsapp_line: "Only a call shows whether WhatsApp responds.",
   not_registrable: "Numbers of this kind aren't registered.",

@@ -103,6 +103,7 @@ export const rules = {
   code_text: "WhatsApp escribe el texto de un código de un solo uso.",
   no_calls: "Los remitentes de este tipo no tienen llamadas.",
   calls_on: "Desactive primero las llamadas de este número.",
+  calls_off: "Las llamadas de este número están desactivadas. Actívelas primero.",
   calls_line: "Su empresa tiene una línea telefónica con este número.",
   whatsapp_line: "Solo una llamada muestra si WhatsApp responde.",
   not_registrable: "Los números de este tipo no se registran.",
