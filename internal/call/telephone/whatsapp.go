@@ -103,6 +103,15 @@ func (t *Telephone) permit(ctx context.Context, line *carillon.Sender, id, numbe
 	return s, nil
 }
 
+// permitted reports whether a call may be transferred to a number: over WhatsApp, only with permission.
+func (p *placed) permitted(ctx context.Context, number string) bool {
+	if p.over.sender == nil {
+		return true
+	}
+	_, refused := p.permit(ctx, p.line, p.over.sender.ID, number)
+	return refused == nil
+}
+
 func until(at time.Time) string {
 	if at.IsZero() {
 		return ""
