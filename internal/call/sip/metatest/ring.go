@@ -3,6 +3,7 @@ package metatest
 import (
 	"bufio"
 	"cmp"
+	"crypto/rand"
 	"fmt"
 	"net"
 	"strings"
@@ -53,15 +54,18 @@ func (x *ringing) invite(number int, more ...string) *message {
 	return m
 }
 
-// ack acknowledges a final response to an INVITE.
-func (x *ringing) ack(m, res *message, more ...string) {
+// ack acknowledges a final response to an INVITE. The ACK of a 200 is a new transaction (RFC 3261, 17.1.1.3).
+func (x *ringing) ack(m, res *message) {
 	a := &message{first: strings.Replace(m.first, "INVITE", "ACK", 1)}
-	for _, name := range []string{"Via", "From"} {
-		a.headers = append(a.headers, name+": "+m.get(name))
+	via := m.get("Via")
+	if res.code() == 200 {
+		via = fmt.Sprintf("SIP/2.0/TLS %s;branch=z9hG4bK%s", x.peer.Address(), rand.Text())
 	}
 	number, _, _ := strings.Cut(m.get("CSeq"), " ")
-	a.headers = append(a.headers, "To: "+res.get("To"), "Call-ID: "+x.id, "CSeq: "+number+" ACK", "Max-Forwards: 70")
-	a.headers = append(a.headers, more...)
+	a.headers = []string{
+		"Via: " + via, "From: " + m.get("From"), "To: " + res.get("To"), "Call-ID: " + x.id, "CSeq: " + number + " ACK",
+		"Max-Forwards: 70",
+	}
 	_ = a.write(x.conn)
 }
 
@@ -125,12 +129,12 @@ func (x *ringing) run(password string) (*Call, error) {
 	c.target = strings.Trim(strings.SplitN(res.get("Contact"), ">", 2)[0], "< ")
 	c.seq = 2
 	x.ack(m, res)
-	go x.follow(c)
+	go x.follow(c, m)
 	return c, nil
 }
 
-// follow answers the requests within a call to the business.
-func (x *ringing) follow(c *Call) {
+// follow answers the requests within a call to the business, and its repeated 200 to the invite.
+func (x *ringing) follow(c *Call, invite *message) {
 	for {
 		m, err := read(x.r)
 		if err != nil {
@@ -138,6 +142,8 @@ func (x *ringing) follow(c *Call) {
 			return
 		}
 		switch {
+		case m.code() == 200 && strings.HasSuffix(m.get("CSeq"), "INVITE"):
+			x.ack(invite, m)
 		case m.code() > 0:
 		case m.method() == "BYE":
 			_ = m.response("200 OK", "").write(x.conn)
