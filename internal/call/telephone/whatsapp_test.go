@@ -108,6 +108,15 @@ func overTLS(files *tls.Config) sip.Options {
 	}
 }
 
+// ends waits until the end of a call is stored.
+func (r *rig) ends(c *metatest.Call) {
+	r.t.Helper()
+	r.until("the end", func() bool {
+		all, _, err := r.store.Incoming.List(r.t.Context(), r.company, calls.IncomingFilter{Limit: 10})
+		return err == nil && slices.ContainsFunc(all, func(x *calls.ListedIncoming) bool { return x.WACID == c.WACID && !x.UnderWay })
+	})
+}
+
 func TestACallOverWhatsAppReachesTheAgent(t *testing.T) {
 	onBoth(t, func(t *testing.T, r *rig, p *metatest.Peer) {
 		for name, who := range map[string]metatest.Person{
@@ -119,7 +128,7 @@ func TestACallOverWhatsAppReachesTheAgent(t *testing.T) {
 			}
 			r.until("sound", func() bool { _, n := c.Heard(); return n > 0 })
 			c.HangUp()
-			r.until("the end", func() bool { return r.incoming.UnderWay() == 0 })
+			r.ends(c)
 			id := ""
 			all, _, err := r.store.Incoming.List(t.Context(), r.company, calls.IncomingFilter{Limit: 1})
 			if err != nil || len(all) == 0 {
@@ -219,7 +228,7 @@ func TestACallKnownFromACallbackIsRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.HangUp()
-		r.until("the end", func() bool { return r.incoming.UnderWay() == 0 })
+		r.ends(c)
 		at := time.Now().Truncate(time.Second)
 		end := provider.CallReport{WACID: c.WACID, Incoming: true, Ended: true, Answered: true, Number: "34600111222", At: at, Start: at}
 		missed := provider.CallReport{WACID: "wacid.missed", Incoming: true, Ended: true, Number: "34600111333", At: at}
