@@ -46,6 +46,7 @@ const (
 	ReasonLineUnavailable   Reason = "line_unavailable"    // this version cannot place calls on the line's provider
 	ReasonInterrupted       Reason = "interrupted"         // the node with the call in progress died
 	ReasonDelivered         Reason = "delivered"           // the message was delivered before its fallback call was dialed
+	ReasonCallNotAllowed    Reason = "call_not_allowed"    // WhatsApp allows no call to the person now, mostly for want of permission
 	ReasonQuotaExceeded     Reason = "quota_exceeded"      // the company's calls of the day are used up
 )
 

@@ -9,8 +9,8 @@ import (
 )
 
 // Answer is a message to a person who wrote on the messaging channel within the last 24 hours. Type is one of text, image,
-// video, audio, document, sticker, buttons, list, link, location, location_request, contacts, contact_request, product,
-// products, flow and reaction; it determines the other fields.
+// video, audio, document, sticker, buttons, list, link, location, location_request, contacts, contact_request,
+// call_permission_request, product, products, flow and reaction; it determines the other fields.
 type Answer struct {
 	To           *Person `json:"to,omitempty"` // or
 	Conversation string  `json:"conversation_id,omitempty"`

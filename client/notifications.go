@@ -96,6 +96,8 @@ type VoiceCall struct {
 	Type     string  `json:"notification_type"` // Marketing or Transactional
 	Campaign string  `json:"campaign_name"`
 	Event    string  `json:"name_event,omitempty"`
+	// Channel is phone, whatsapp, or empty for any. With whatsapp, Line may also name the WhatsApp sender.
+	Channel string `json:"channel,omitempty"`
 
 	At             string `json:"datetime_sending,omitempty"` // like Message.At
 	Zone           string `json:"timezone,omitempty"`
@@ -356,6 +358,7 @@ type CallOutcome struct {
 type CallDetails struct {
 	CallRecord
 	Direction      string     `json:"direction"` // outgoing or incoming
+	Channel        string     `json:"channel"`   // whatsapp; empty for telephone calls
 	NotificationID string     `json:"notification_id"`
 	Line           string     `json:"recipient_id"`
 	Number         string     `json:"number"`

@@ -423,6 +423,8 @@ func routeCalls(c *companies, a *belongings) map[string][]call {
 	all["PUT /panel/v1/senders/{id}/pin"] = withBody(`{"pin":"123456"}`, panel(call{}))
 	all["GET /panel/v1/sender-sign-up"] = panel(call{kind: own})
 	all["POST /panel/v1/sender-sign-up"] = withBody(`{"authorization_code":"AQ","waba_id":"2000001"}`, panel(call{kind: own}))
+	all["GET /panel/v1/senders/{id}/calls"] = panel(call{})
+	all["PUT /panel/v1/senders/{id}/calls"] = withBody(`{"on":false}`, panel(call{}))
 	all["POST /panel/v1/senders/{id}/history"] = withBody(`{}`, panel(call{}))
 	all["POST /panel/v1/senders/check"] = withBody(`{"number":"15555550100","channel":"messaging","provider":"whatsapp"}`,
 		panel(call{kind: plain}))

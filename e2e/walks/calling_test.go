@@ -44,6 +44,8 @@ func (*callee) Ringing(time.Time) {}
 func (*callee) Recorded(string)   {}
 func (*callee) RecordingRefused() {}
 
+func (*callee) Named(string) {}
+
 // Answered implements dial.Progress.
 func (p *callee) Answered(_ time.Time, conversation string) {
 	p.mu.Lock()

@@ -36,6 +36,7 @@ type Options struct {
 	Processors int
 
 	GraphURL string // of the Cloud API at a sign-up, in tests; default Meta's
+	CallPeer string // host:port of WhatsApp's SIP peer, in tests; default Meta's
 
 	Now  func() time.Time                // clock, used only for request rates; default time.Now
 	Wrap func(http.Handler) http.Handler // around all public requests, in tests

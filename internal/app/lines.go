@@ -51,6 +51,9 @@ func (l lines) Ask(ctx context.Context, line *carillon.Sender) (sip.Health, erro
 	if err != nil {
 		return sip.Health{}, err
 	}
+	if trunk.WhatsApp != "" {
+		return sip.Health{}, carillon.InConflict("Only calls show whether WhatsApp responds")
+	}
 	return l.engine.Ask(ctx, trunk, maxAsk), nil
 }
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -29,12 +30,16 @@ func portfolioOf(s *carillon.Sender) string {
 
 // panelProviders are the providers that the panel offers for senders. Trunks may be in the given private networks;
 // other addresses follow the egress rules.
-func panelProviders(cloud *whatsapp.Client, trunks []netip.Prefix) map[string]channels.Provider {
+func panelProviders(cloud *whatsapp.Client, trunks []netip.Prefix, peer string) map[string]channels.Provider {
 	return map[string]channels.Provider{
 		"whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(),
 			Inspect: cloud.Check, Subscribe: cloud.Subscribe, Explain: whatsapp.Explain,
 			Register: cloud.Register, SetPIN: cloud.SetPIN, AskHistory: cloud.AskHistory, Redirect: cloud.Redirect,
+			Calling: &channels.Calling{
+				Trunk: "sip:" + cmp.Or(peer, whatsapp.CallPeer) + ";transport=tls", Realm: whatsapp.CallPeer,
+				Set: whatsapp.CallsOf(cloud).Set,
+			},
 			Away: &channels.Away{
 				Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secrets: []string{"access_token", "app_secret"},
 				Admit: cloud.Admit,
@@ -85,6 +90,7 @@ func callbacks() map[string]api.Callback {
 				Unnamed: c.Unnamed,
 				Notice:  c.Newest(s.Settings, s.Number), Concerned: c.Concerns(s.Settings), Ignored: c.Ignored,
 				Preferences: c.PreferencesFor(s.Settings), History: c.HistoryFor(s.Settings),
+				Calls: c.CallsFor(s.Settings),
 			}, err
 		},
 	}}

@@ -38,7 +38,7 @@ func (p *parts) routes(a *App, sessionKey []byte) []httpio.Route {
 	people := person.New(a.store, a.shares)
 	public := api.Routes(api.Deps{
 		Store: a.store, Auth: p.auth, Notify: p.notify, Calls: p.calls, Catalog: p.catalog, Limits: p.limits, Callbacks: callbacks(),
-		Messaging: p.messaging, History: p.history,
+		Messaging: p.messaging, History: p.history, Reports: p.telephone,
 		Window: p.messaging, Ready: a.readiness.Ready, Log: a.log, Proxies: a.cfg.TrustedProxies, Files: p.files,
 		BaseURL: a.BaseURL,
 		Hooks:   p.hooks, Kinds: kinds(), Accepted: p.activity.Accepted, People: people,
@@ -60,7 +60,7 @@ func (p *parts) panelDeps(a *App, people *person.People, widgets widget.Deps) pa
 		Search: p.search, Vectors: p.vectors,
 		Thinker: p.thinker, Tests: p.tests, Toolbox: p.toolbox, Pages: p.pages, Documents: p.documents, WakeSites: p.sites.Wake,
 		People: people, Kinds: kinds(), Unbuilt: unbuiltResource,
-		Providers: panelProviders(p.whatsapp, a.cfg.SIPAllowPrivate), SignUp: signUp(&a.cfg, p.whatsapp, a.o.GraphURL),
+		Providers: panelProviders(p.whatsapp, a.cfg.SIPAllowPrivate, a.o.CallPeer), SignUp: signUp(&a.cfg, p.whatsapp, a.o.GraphURL),
 		Lines: lines{p.sip, p.telephone, a.cfg.CallsDenied, p.speakers[speech.Fallback]}, Phone: p.phone,
 		Messages: p.messaging, Mobile: p.sandbox, Limits: p.limits, Shares: a.shares, Jobs: p.bulk, Hooks: p.hooks, Talks: p.voices,
 		Trials: widgets, Speakers: p.speakers, Push: p.push,

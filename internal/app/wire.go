@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	netmail "net/mail"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -498,6 +499,10 @@ func (p *parts) wireCalls(ctx context.Context, a *App) error {
 		Agents: agent.Stored{Store: a.store}, Files: p.files, Suppress: telephone.Suppress(a.store), Lines: a.store.Senders.LinesByNumber,
 		Owner: a.store.Senders.NumberOwner, Suspended: a.suspended, Incoming: p.incoming, Drain: a.cfg.CallDrain, Placed: p.calls.UnderWay,
 		Most: a.cfg.MaxCalls, Denied: a.cfg.CallsDenied, Log: a.log,
+		WhatsApp: telephone.WhatsApp{
+			Sender: a.messagingSender, Known: p.messaging.Known, Permission: whatsapp.CallsOf(p.whatsapp).Permission,
+			Called: p.messaging.Called,
+		},
 	})
 	opened.Store(p.telephone)
 	p.calls.DialBy(map[string]call.Dialer{"sandbox": p.telephone, "sip": p.telephone})
@@ -520,4 +525,17 @@ func (a *App) suspended(ctx context.Context, companyID string) (bool, error) {
 		return false, err
 	}
 	return c.Suspended, nil
+}
+
+// messagingSender returns a company's messaging sender by its id. Errors: not_found.
+func (a *App) messagingSender(ctx context.Context, companyID, id string) (*carillon.Sender, error) {
+	all, err := a.store.Senders.SendersNamed(ctx, companyID, id)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(s *carillon.Sender) bool { return s.ID == id && s.Channel == carillon.Messaging })
+	if i < 0 {
+		return nil, carillon.Absent("Sender")
+	}
+	return all[i], nil
 }

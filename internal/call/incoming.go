@@ -124,6 +124,11 @@ func (t *Taken) Answered(at time.Time, conversationID string) {
 	t.write(func(ctx context.Context) error { return t.all.table.Answered(ctx, t.ID, conversationID, at) })
 }
 
+// Named implements dial.Progress.
+func (t *Taken) Named(wacid string) {
+	t.write(func(ctx context.Context) error { return calls.NewOverWhatsApp(t.all.table).Named(ctx, t.ID, wacid) })
+}
+
 // RecordingRefused implements dial.Progress.
 func (t *Taken) RecordingRefused() {
 	t.write(func(ctx context.Context) error { return t.all.table.RecordingRefused(ctx, t.ID) })

@@ -224,7 +224,7 @@ func (c *Calls) ended(a *attempt, begin time.Time, e dial.Ending) queue.Done {
 		d.Pause = e.Fault == provider.FaultUnreachable || e.Fault == provider.FaultAccount
 		return d
 	}
-	policy, reached := a.company.Redial, e.Reason != carillon.ReasonLineUnavailable
+	policy, reached := a.company.Redial, e.Reason != carillon.ReasonLineUnavailable && e.Reason != carillon.ReasonCallNotAllowed
 	if slices.Contains(policy.Outcomes, e.State) && a.call.Dials+1 <= policy.Attempts {
 		d := a.done(hours.Next(a.company.CallingHours, e.At.Add(policy.After)), work.MoveRetry, e, true)
 		d.Answered = true
@@ -274,6 +274,12 @@ func (p *progress) Answered(at time.Time, conversationID string) {
 	p.a.talk.ConversationID = conversationID
 	p.a.Settled()
 	p.write(carillon.StateInProgress, at)
+	p.writeTalk()
+}
+
+// Named implements dial.Progress.
+func (p *progress) Named(wacid string) {
+	p.a.talk.WACID = wacid
 	p.writeTalk()
 }
 

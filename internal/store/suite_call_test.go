@@ -30,6 +30,7 @@ func calling() []sentence {
 		{"what is said in a call is its last attempt's", callTalks},
 		{"calls are listed newest first, by state, line, number, agent and campaign, in pages, to their company alone", callsListed},
 		{"calls to lines are listed newest first, by state, line, number and agent, in pages, to their company alone", incomingListed},
+		{"a call known from a callback alone is recorded once", incomingReported},
 		{"a call to a line is answered, recorded and ends, for its company alone", incomingFromEndToEnd},
 		{"calls to a line and calls that are placed count together", incomingBounded},
 		{"a call to a line ends with its node, or when asked to", incomingInterrupted},

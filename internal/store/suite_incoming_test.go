@@ -41,6 +41,34 @@ func (r *rig) incomingNow(t *testing.T, id string) *calls.IncomingCall {
 	return c
 }
 
+// A call over WhatsApp that is known from a callback alone is recorded once, and one with a record keeps it.
+func incomingReported(t *testing.T, r *rig) {
+	x := r.Incoming
+	c, _ := r.rings(t, 0)
+	over := calls.NewOverWhatsApp(x)
+	if err := over.Named(t.Context(), c.ID, "wacid.own"); err != nil {
+		t.Fatal(err)
+	}
+	for _, wacid := range []string{"wacid.own", "wacid.other", "wacid.other"} {
+		if err := over.Report(t.Context(), &calls.IncomingCall{
+			ID: carillon.NewID(r.now.Add(time.Second)), CompanyID: ours, SenderUID: r.sender.UID, Number: "34600111222",
+			State: carillon.StateFailed, EndedBy: "system", RingingAt: r.now, EndedAt: r.now, Talk: calls.Talk{WACID: wacid},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, _, err := x.List(t.Context(), ours, calls.IncomingFilter{Limit: 10})
+	if err != nil || len(all) != 2 {
+		t.Fatal(all, err)
+	}
+	for _, got := range all {
+		own := got.ID == c.ID
+		if got.WACID != map[bool]string{true: "wacid.own", false: "wacid.other"}[own] || got.UnderWay != own {
+			t.Errorf("%+v", got.IncomingCall)
+		}
+	}
+}
+
 func incomingFromEndToEnd(t *testing.T, r *rig) {
 	r.fence(t)
 	if err := r.Topics.Follow(t.Context(), ours, eventtable.Calls); err != nil {

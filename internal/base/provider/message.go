@@ -15,6 +15,7 @@ const (
 	MessageLocationRequest = "location_request"
 	MessageContacts        = "contacts"
 	MessageContactRequest  = "contact_request"
+	MessageCallPermission  = "call_permission_request"
 	MessageProduct         = "product"
 	MessageProducts        = "products"
 	MessageFlow            = "flow"

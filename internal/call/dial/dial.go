@@ -21,6 +21,8 @@ type Call struct {
 
 // Progress receives the events of placing a call: in this order, each at most once, from the goroutine of Place.
 type Progress interface {
+	// Named reports WhatsApp's id of a call over WhatsApp.
+	Named(wacid string)
 	Ringing(at time.Time)
 	// Answered reports the answer and the call's conversation, or "" if there is none.
 	Answered(at time.Time, conversationID string)

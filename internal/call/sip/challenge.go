@@ -29,6 +29,7 @@ type proof struct {
 	realm, source      string // source is the host that sent the request
 	method, user       string // user is the called user
 	username, password string
+	md5                bool // the far side knows MD5 alone
 }
 
 // verdict is the result of checking credentials.
@@ -60,7 +61,11 @@ type answered struct {
 // ask returns the headers of a 401. stale means that the password was right but the nonce too old.
 func (c *challenges) ask(p proof, stale bool) (headers []sip.Header) {
 	nonce := c.nonce(p, time.Now())
-	for _, algorithm := range []string{"SHA-256", "MD5"} { // strongest first; many telephone companies only know MD5
+	algorithms := []string{"SHA-256", "MD5"} // strongest first; many telephone companies only know MD5
+	if p.md5 {
+		algorithms = algorithms[1:]
+	}
+	for _, algorithm := range algorithms {
 		challenge := digest.Challenge{Realm: p.realm, Nonce: nonce, Algorithm: algorithm, QOP: []string{"auth"}, Stale: stale}
 		headers = append(headers, sip.NewHeader("WWW-Authenticate", challenge.String()))
 	}

@@ -27,7 +27,7 @@ func (in *Incoming) Demand(t Trunk) error {
 			return err
 		}
 	}
-	in.trunk = &t
+	in.trunk, in.untimed = &t, t.WhatsApp != ""
 	if in.encrypt = t.Encrypt; t.Encrypt && in.far != nil && !in.far.secure {
 		return errPlainSound
 	}
@@ -46,10 +46,15 @@ func (in *Incoming) authenticate(t Trunk) error {
 	if host, _, err := net.SplitHostPort(in.Source); err == nil {
 		source = host
 	}
+	if t.WhatsApp != "" { // Realm is the peer's, for placed calls
+		realm = t.Domain
+	} else {
+		realm = cmp.Or(t.Realm, realm)
+	}
 	p := proof{
-		realm: cmp.Or(t.Realm, realm), source: source, method: in.request.Method.String(), user: in.request.Recipient.User,
+		realm: realm, source: source, method: in.request.Method.String(), user: in.request.Recipient.User,
 		username: t.Username,
-		password: t.Password,
+		password: t.Password, md5: t.WhatsApp != "",
 	}
 	stale := false
 	for _, h := range in.request.GetHeaders("Authorization") {

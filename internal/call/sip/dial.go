@@ -1,6 +1,7 @@
 package sip
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -39,6 +40,9 @@ type Trunk struct {
 	Refer bool
 	// Claimed means that a member of the company, not the operator, entered the line's number or trunk.
 	Claimed bool
+	// WhatsApp is the messaging sender of a line for calls over WhatsApp; empty for telephone lines. Its peer has no session
+	// timers and refuses a re-INVITE; Domain is our own host name in From, and the realm of our challenges.
+	WhatsApp string
 }
 
 // Dial is a call to place.
@@ -55,6 +59,8 @@ type Dial struct {
 	OnEarly   func(s *rtp.Session) // receives sound before the answer, such as an announcement
 	OnFrame   func(in, out []int16)
 	OnLadder  func(step string) // receives each message in one line, for a test call
+	// OnHeader receives the headers of each response from 101 on, until a call is answered or refused.
+	OnHeader func(header func(name string) string)
 }
 
 // Errors of Dial in addition to Refused.
@@ -150,27 +156,35 @@ func (e *Engine) newDialing(ctx context.Context, d Dial) (*dialing, error) {
 	x := &dialing{e: e, d: d, conn: conn}
 	port := conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
 	x.own = propose(host, port, d.Trunk.Encrypt)
+	x.own.mux = d.Trunk.WhatsApp != ""
 	if d.CallID == "" {
 		x.d.CallID = rand.Text()
 	}
-	target, domain, err := d.Trunk.target(d.To)
+	to, caller, far := d.To, d.From, ""
+	if d.Trunk.WhatsApp != "" {
+		to, caller, far = plus(to), plus(caller), d.Trunk.Name()
+	}
+	target, domain, err := d.Trunk.target(to)
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
-	caller := userPart(d.From)
+	to, caller = userPart(to), userPart(caller)
 	from := &sip.FromHeader{
 		DisplayName: displayName(d.Name), Address: sip.Uri{Scheme: "sip", User: caller, Host: domain}, Params: sip.NewParams(),
 	}
 	from.Params.Add("tag", rand.Text())
 	x.dialog = &dialog{
 		e: e, callID: x.d.CallID, local: from,
-		remote: &sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: userPart(d.To), Host: domain}, Params: sip.NewParams()},
+		remote: &sip.ToHeader{Address: sip.Uri{Scheme: "sip", User: to, Host: cmp.Or(far, domain)}, Params: sip.NewParams()},
 		target: target, contact: e.contact(&d.Trunk, host, caller), transport: strings.ToUpper(d.Trunk.Transport), seq: 1,
 		trunk: &x.d.Trunk, confined: d.Trunk.Public,
 	}
 	return x, nil
 }
+
+// plus returns a number in the form of E.164.
+func plus(number string) string { return "+" + strings.TrimPrefix(number, "+") }
 
 // target returns the address of a number, and the domain of both sides.
 func (t *Trunk) target(to string) (target sip.Uri, domain string, err error) {
@@ -213,7 +227,9 @@ func (x *dialing) request() *sip.Request {
 	for name, value := range x.d.Header {
 		r.AppendHeader(sip.NewHeader(name, oneLine(value)))
 	}
-	x.timer.request(r)
+	if x.d.Trunk.WhatsApp == "" {
+		x.timer.request(r)
+	}
 	for _, h := range x.dialog.passwords() {
 		r.AppendHeader(sip.HeaderClone(h))
 	}
@@ -289,6 +305,9 @@ func (x *dialing) run(ctx context.Context) (*Call, error) {
 // side's telephone must not choose which number the company calls and pays for, or who gets its password.
 func (x *dialing) take(ctx context.Context, res *sip.Response) (c *Call, again bool, err error) {
 	x.ladder("◀ %d %s", res.StatusCode, short(res.Reason))
+	if x.d.OnHeader != nil && res.StatusCode > 100 && readable(res.Headers()) {
+		x.d.OnHeader(func(name string) string { return headerOf(res, name) })
+	}
 	switch code := res.StatusCode; {
 	case code >= 200 && !readable(res.Headers()): // none of it may be repeated, not even in an ACK
 		x.tx.Terminate()
@@ -387,7 +406,9 @@ func (x *dialing) answer(ctx context.Context, res *sip.Response) (*Call, error) 
 	c.ack.Do(func() { close(c.acked) })
 	x.ladder("▶ ACK")
 	x.keep(d)
-	c.timer.agree(res)
+	if x.d.Trunk.WhatsApp == "" {
+		c.timer.agree(res)
+	}
 	return c, nil
 }
 

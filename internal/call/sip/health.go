@@ -52,6 +52,9 @@ func (t *Trunk) key() string { return t.Transport + " " + t.Host + " " + strconv
 
 // use records that a trunk is used for a call, and reports whether it must be queried first.
 func (h *health) use(t Trunk, now time.Time) (suspect bool) {
+	if t.WhatsApp != "" { // nothing says that its peer responds to OPTIONS
+		return false
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	k := h.trunks[t.key()]

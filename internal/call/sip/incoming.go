@@ -29,6 +29,7 @@ type Incoming struct {
 	far     *description  // nil: the caller wants our offer
 	encrypt bool          // our offer is encrypted
 	trunk   *Trunk        // of the line; nil if unknown
+	untimed bool          // the far side has no session timers
 	gone    chan struct{} // closed when the caller gives up
 	cancel  sync.Once
 	final   sync.Once
@@ -86,7 +87,12 @@ func (in *Incoming) Gone() <-chan struct{} { return in.gone }
 
 // Header returns a header of the INVITE, or "" if absent.
 func (in *Incoming) Header(name string) string {
-	if h := in.request.GetHeader(name); h != nil {
+	return headerOf(in.request, name)
+}
+
+// headerOf returns a header of a message, or "" if absent.
+func headerOf(m interface{ GetHeader(name string) sip.Header }, name string) string {
+	if h := m.GetHeader(name); h != nil {
 		return h.Value()
 	}
 	return ""
@@ -160,7 +166,9 @@ func (in *Incoming) Answer(ctx context.Context, onFrame func(in, out []int16)) (
 	res.AppendHeader(sip.NewHeader("Allow", allowed))
 	c := e.newCall(d, s, own, far)
 	c.timer.call = c
-	c.timer.respondTo(in.request, res)
+	if !in.untimed {
+		c.timer.respondTo(in.request, res)
+	}
 	if in.far == nil {
 		c.mu.Lock()
 		c.offered, c.held = true, true

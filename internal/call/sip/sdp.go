@@ -25,6 +25,7 @@ type description struct {
 	digits           uint8  // payload type of telephone-event; 0 for none
 	fast             bool   // whose clock is that of Opus
 	direction        string // sendrecv, sendonly, recvonly or inactive
+	mux              bool   // RTCP on the same port
 	keys             []crypto
 	streams          []media // the offered ones; empty in an offer of ours
 	place            int     // of the sound among them
@@ -135,6 +136,9 @@ func (d *description) String() string {
 		line("a=fmtp:%d 0-15", d.digits)
 	}
 	line("a=ptime:20")
+	if d.mux {
+		line("a=rtcp-mux")
+	}
 	for _, k := range d.keys {
 		line("a=crypto:%s %s inline:%s", k.tag, suite, base64.StdEncoding.EncodeToString(k.key))
 	}
@@ -277,6 +281,8 @@ func (d *description) parseAttribute(value string, names map[int]string) {
 	switch name {
 	case sendReceive, sendOnly, receiveOnly, inactive:
 		d.direction = name
+	case "rtcp-mux":
+		d.mux = true
 	case "rtpmap":
 		payload, encoding, ok := strings.Cut(rest, " ")
 		if n, err := strconv.Atoi(payload); ok && err == nil {
@@ -356,7 +362,7 @@ func (d *description) answer(own *description) *description {
 	a := *own
 	a.version++
 	a.streams, a.place = d.streams, d.place
-	a.secure, a.keys, a.digits, a.fast = d.secure, nil, d.digits, d.fast
+	a.secure, a.keys, a.digits, a.fast, a.mux = d.secure, nil, d.digits, d.fast, d.mux
 	a.payloads, a.opus = slices.Clone(d.payloads[:1]), 0
 	if d.sendsOpus() {
 		a.opus = d.opus

@@ -26,6 +26,8 @@ type settings struct {
 	Register     flag `json:"register"`
 
 	Transfer string `json:"transfer"` // bridge (the default) or refer
+	Port     string `json:"port"`     // of ours, where the channel calls; shown with domain
+	WhatsApp string `json:"whatsapp"` // id of the messaging sender that calls over WhatsApp belong to
 }
 
 // flag is a boolean, which set-ups write as text.
@@ -50,7 +52,7 @@ var (
 func ShownSettings() []string {
 	return []string{
 		"trunk", "domain", "username", "realm", "caller_id", "encrypt", "authenticate", "register", "agent", "transfer",
-		"public", "claimed",
+		"public", "claimed", "whatsapp", "port",
 	}
 }
 
@@ -91,14 +93,23 @@ func TrunkOf(raw json.RawMessage) (Trunk, error) {
 		return Trunk{}, carillon.Invalid("settings.agent", "Must be the id of an agent")
 	case s.Transfer != "" && s.Transfer != "bridge" && s.Transfer != "refer":
 		return Trunk{}, carillon.Invalid("settings.transfer", "Must be one of bridge, refer")
+	case s.WhatsApp != "" && s.Domain == "":
+		return Trunk{}, carillon.Missing("settings.domain")
+	case s.WhatsApp != "" && s.Password == "":
+		return Trunk{}, carillon.Missing("settings.password")
 	}
 	t := Trunk{
 		Domain: s.Domain, Username: s.Username, Password: s.Password, Realm: s.Realm, CallerID: s.CallerID, Encrypt: bool(s.Encrypt),
 		Authenticate: bool(s.Authenticate), Register: bool(s.Register), Agent: s.Agent, Public: bool(s.Public),
 		Refer:   s.Transfer == "refer",
-		Claimed: bool(s.Claimed) || bool(s.Public),
+		Claimed: bool(s.Claimed) || bool(s.Public), WhatsApp: s.WhatsApp,
 	}
-	return t, t.parse(s.Trunk)
+	if err := t.parse(s.Trunk); err != nil || t.WhatsApp == "" {
+		return t, err
+	}
+	// Its peer demands the first two, and knows neither of the others.
+	t.Transport, t.Encrypt, t.Authenticate, t.Register, t.Refer = "tls", true, true, false, false
+	return t, nil
 }
 
 func parseSettings(raw json.RawMessage) (s settings, err error) {
@@ -110,7 +121,8 @@ func parseSettings(raw json.RawMessage) (s settings, err error) {
 		"trunk": &s.Trunk, "domain": &s.Domain, "username": &s.Username, "password": &s.Password, "realm": &s.Realm,
 		"caller_id": &s.CallerID,
 		"encrypt":   &s.Encrypt, "agent": &s.Agent, "public": &s.Public, "claimed": &s.Claimed, "authenticate": &s.Authenticate,
-		"register": &s.Register, "transfer": &s.Transfer,
+		"register": &s.Register, "transfer": &s.Transfer, "whatsapp": &s.WhatsApp,
+		"port": &s.Port,
 	}
 	for name, value := range given {
 		field, known := to[name]

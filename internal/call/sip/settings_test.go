@@ -35,6 +35,9 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:a","transfer":"refer"}`:  {Host: "a", Transport: "udp", Refer: true},
 		`{"trunk":"sip:a","public":"true"}`:     {Host: "a", Transport: "udp", Public: true, Claimed: true},
 		`{"trunk":"sip:a","claimed":true}`:      {Host: "a", Transport: "udp", Claimed: true},
+		`{"trunk":"sip:a","username":"1","password":"p","domain":"b","whatsapp":"main","register":true,"transfer":"refer"}`: {
+			Host: "a", Transport: "tls", Username: "1", Password: "p", Domain: "b", Encrypt: true, Authenticate: true, WhatsApp: "main",
+		},
 	} {
 		if got, err := TrunkOf([]byte(raw)); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", raw, got, err)
@@ -45,7 +48,7 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:a b"}`: "settings.trunk",
 		`{"trunk":"sip:a:0"}`: "settings.trunk", `{"trunk":"sip:a:70000"}`: "settings.trunk",
 		`{"trunk":"sip:a;transport=ws"}`:   "settings.trunk",
-		`{"trunk":"sips:a;transport=udp"}`: "settings.trunk", `{"trunk":"sip:a","port":"1"}`: "settings.port",
+		`{"trunk":"sips:a;transport=udp"}`: "settings.trunk", `{"trunk":"sip:a","ports":"1"}`: "settings.ports",
 		`{"trunk":"sip:a","encrypt":"maybe"}`:    "settings.encrypt",
 		`{"trunk":"sip:a","password":"hunter2"}`: "settings.username", `{"trunk":"sip:a","authenticate":"true"}`: "settings.username",
 		`{"trunk":"sip:a","username":"u","authenticate":true}`: "settings.password", `{"trunk":"sip:a","domain":"a:b"}`: "settings.domain",
@@ -55,6 +58,8 @@ func TestTrunksAreReadFromSettings(t *testing.T) {
 		`{"trunk":"sip:a","username":"a\r\nb"}`:                             "settings.username", `{"trunk":7}`: "settings.trunk",
 		`{"trunk":"sip:a","transfer":"blind"}`: "settings.transfer",
 		`{"trunk":"sip:a","realm":"a\nb"}`:     "settings.realm", `{"trunk":"sip:a","agent":"Robin"}`: "settings.agent",
+		`{"trunk":"sips:a","username":"1","password":"p","whatsapp":"main"}`: "settings.domain",
+		`{"trunk":"sips:a","domain":"b","whatsapp":"main"}`:                  "settings.password",
 	} {
 		_, err := TrunkOf([]byte(raw))
 		var e *carillon.Error

@@ -123,10 +123,14 @@ func (t *Telephone) find(in *sip.Incoming) (*placed, error) {
 	case err != nil:
 		return nil, err
 	}
-	return &placed{
+	p := &placed{
 		Telephone: t, line: line, agent: a, company: company, progress: entry, entry: entry,
 		call: &dial.Call{ID: entry.ID, Number: number, AgentID: trunk.Agent, Contact: map[string]string{}},
-	}, nil
+	}
+	if err := t.greet(ctx, in, p, trunk); err != nil {
+		t.o.Log.Warn("read a call over WhatsApp", "company", line.CompanyID, "call", entry.ID, "error", err)
+	}
+	return p, nil
 }
 
 // lineOf returns the called line, which must belong to the calling trunk, so that no other source reaches its agent.
@@ -222,6 +226,8 @@ func callerOf(in *sip.Incoming) string {
 // known returns the identity of the other side. A caller's number is unproved.
 func (p *placed) known() []identity.Identity {
 	switch {
+	case p.over.sender != nil && p.call.Number+p.over.userID != "":
+		return p.o.WhatsApp.Known(p.over.sender, p.call.Number, p.over.userID)
 	case p.call.Number == "":
 		return nil
 	case p.incoming():

@@ -58,6 +58,7 @@ type Options struct {
 	Most     int
 	Incoming *call.Incoming // record of calls to lines
 	Denied   destination.Denied
+	WhatsApp WhatsApp      // only used by lines for calls over WhatsApp
 	Drain    time.Duration // how long accepted calls may continue after a stop
 	Log      *slog.Logger
 }
@@ -94,6 +95,13 @@ func (t *Telephone) Place(ctx context.Context, line *carillon.Sender, c *dial.Ca
 		return failed(carillon.ReasonLineUnavailable, "", "the agent cannot be read: "+err.Error())
 	}
 	p := &placed{Telephone: t, line: line, call: c, agent: a, company: company, progress: progress}
+	if trunk.WhatsApp != "" {
+		s, refused := t.permit(ctx, line, trunk.WhatsApp, c.Number)
+		if refused != nil {
+			return *refused
+		}
+		p.over.sender = s
+	}
 	return p.run(ctx, trunk, header)
 }
 
@@ -114,6 +122,8 @@ type placed struct {
 	progress dial.Progress
 	entry    *call.Taken // of a call to a line; nil means we called
 
+	over      over
+	names     sync.Once
 	rings     sync.Once
 	tap       tap
 	person    string // name of the other side, if known
@@ -134,7 +144,7 @@ func (p *placed) run(ctx context.Context, trunk sip.Trunk, header map[string]str
 				p.rings.Do(func() { p.progress.Ringing(time.Now()) })
 			}
 		},
-		OnFrame: p.tap.frame,
+		OnFrame: p.tap.frame, OnHeader: p.named,
 	})
 	if err != nil {
 		return endingOf(ctx, err)
@@ -232,8 +242,9 @@ func (p *placed) open(ctx context.Context) (string, error) {
 	c, contact, err := p.o.Conversations.Open(context.WithoutCancel(ctx), conversation.Start{
 		Channel: Channel, AgentID: p.call.AgentID, Language: p.agent.Language, Always: true,
 		Contact: chats.Contact{
-			CompanyID: p.line.CompanyID, VisitorID: hidden(), Verified: !p.incoming(), Number: p.call.Number,
-			Name: name, Email: p.call.Contact["email"], Language: p.agent.Language,
+			CompanyID: p.line.CompanyID, VisitorID: hidden(), Verified: !p.incoming() || p.over.sender != nil, Number: p.call.Number,
+			UserID: p.over.userID,
+			Name:   name, Email: p.call.Contact["email"], Language: p.agent.Language,
 		},
 		Known: p.known(),
 	})

@@ -72,6 +72,9 @@ type rig struct {
 	finding   time.Duration     // delay of checking whether a company is suspended
 	unknown   error             // error of finding the trunk
 	placed    int               // calls of the node, whose maximum is three
+
+	permission provider.CallPermission // of everybody
+	windows    []string                // people with an open window
 }
 
 // locked serializes writes with a mutex.
@@ -187,9 +190,16 @@ func newRig(t *testing.T, a *agent.Agent) *rig {
 
 func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 	t.Helper()
+	return newRigOf(t, a, store.Options{Dir: storetest.Folder(t)}, sip.Options{Network: network})
+}
+
+// newRigOf returns a rig with a store and an engine with these options.
+func newRigOf(t *testing.T, a *agent.Agent, kept store.Options, calls sip.Options) *rig {
+	t.Helper()
+	network := calls.Network
 	log := slog.New(slog.DiscardHandler)
 	told := &strings.Builder{}
-	s, err := store.Open(t.Context(), store.Options{Dir: storetest.Folder(t)})
+	s, err := store.Open(t.Context(), kept)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,9 +230,9 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 		t.Fatal(err)
 	}
 	r.incoming = call.NewIncoming(s, r, nil, log)
-	engine, err := sip.New(t.Context(), sip.Options{
-		Address: "127.0.0.1:0", Log: log, Network: network, OnCall: func(in *sip.Incoming) { r.opened.Load().Take(in) },
-	})
+	calls.Address, calls.Log = "127.0.0.1:0", log
+	calls.OnCall = func(in *sip.Incoming) { r.opened.Load().Take(in) }
+	engine, err := sip.New(t.Context(), calls)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,6 +270,7 @@ func newRigIn(t *testing.T, network sip.Network, a *agent.Agent) *rig {
 		},
 		Incoming: r.incoming,
 		Placed:   func() int { return r.placed },
+		WhatsApp: r.overWhatsApp(),
 		Most:     3,
 		Drain:    drain,
 	})
@@ -283,12 +294,14 @@ type diary struct {
 	ringing, answered      time.Time
 	conversation, recorded string
 	refused                bool
+	wacid                  string
 }
 
 func (d *diary) Ringing(at time.Time)             { d.ringing = at }
 func (d *diary) Answered(at time.Time, id string) { d.answered, d.conversation = at, id }
 func (d *diary) Recorded(id string)               { d.recorded = id }
 func (d *diary) RecordingRefused()                { d.refused = true }
+func (d *diary) Named(wacid string)               { d.wacid = wacid }
 func (r *rig) line() *carillon.Sender {
 	return &carillon.Sender{CompanyID: r.company, ID: "line", Number: "15550100101"}
 }

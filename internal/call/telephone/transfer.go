@@ -93,6 +93,8 @@ func (p *placed) dialable(ctx context.Context) []string {
 			why = "a transfer would come back to its own call"
 		case p.o.Denied.Has(number):
 			why = "a transfer would call a number that is never called"
+		case !p.permitted(ctx, number):
+			why = "a transfer would call a number that does not allow calls over WhatsApp"
 		default:
 			return false
 		}

@@ -82,6 +82,11 @@ func (t *Telephone) Try(ctx context.Context, line *carillon.Sender, x Trial) Tri
 	if err != nil {
 		return TrialEnd{Problem: TrialSettings, Detail: carillon.Shorten(err.Error())}
 	}
+	if trunk.WhatsApp != "" {
+		if _, refused := t.permit(ctx, line, trunk.WhatsApp, x.Number); refused != nil {
+			return TrialEnd{Problem: TrialForbidden, Detail: carillon.Shorten(refused.Detail)}
+		}
+	}
 	pcm := x.sentence(ctx, line.CompanyID)
 	begin := time.Now()
 	show := func(s TrialStep) {

@@ -40,6 +40,7 @@ type Deps struct {
 	Callbacks map[string]Callback // by provider
 	Messaging Messaging           // nil ignores inbound messages
 	History   History             // nil ignores earlier conversations
+	Reports   Reports             // nil ignores reports about calls
 	Window    Window
 	Ready     func(ctx context.Context) (carillon.Details, error)
 	Log       *slog.Logger
@@ -56,6 +57,11 @@ type Deps struct {
 // History receives the parts of a sender's earlier conversations.
 type History interface {
 	Receive(ctx context.Context, s *carillon.Sender, parts []provider.HistoryPart) error
+}
+
+// Reports receives the channel's reports about calls of a messaging sender's number.
+type Reports interface {
+	Reported(ctx context.Context, s *carillon.Sender, all []provider.CallReport) error
 }
 
 // Messaging receives inbound messages and the receipts of replies to them.
@@ -93,6 +99,7 @@ type CallbackEvents struct {
 
 	Preferences []provider.Preference // earliest first
 	History     []provider.HistoryPart
+	Calls       []provider.CallReport
 }
 
 const prefix = "/functions/v1"
@@ -111,7 +118,7 @@ func Routes(d Deps) []httpio.Route {
 		personal{g, d.People}.routes(),
 		hookRoutes(g, d),
 		mediaUpload{g, d.Limits, d.Files, d.BaseURL}.routes(),
-		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Messaging, d.History, &callbackTimes{}, d.Log}.routes(),
+		callbacks{d.Callbacks, d.Store, d.Notify, d.Catalog, d.Messaging, d.History, d.Reports, &callbackTimes{}, d.Log}.routes(),
 		meta{d.Store, d.Ready}.routes(),
 	)
 	for i := range all {

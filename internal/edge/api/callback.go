@@ -34,6 +34,7 @@ type callbacks struct {
 	catalog   *catalog.Catalog
 	messaging Messaging
 	history   History
+	reports   Reports
 	seen      *callbackTimes
 	log       *slog.Logger
 }
@@ -245,6 +246,11 @@ func (s callbacks) storeEvents(ctx context.Context, cb Callback, x *carillon.Sen
 	}
 	if err := s.storeHistory(ctx, x, events.History, in); err != nil {
 		return err
+	}
+	if s.reports != nil && len(events.Calls) > 0 {
+		if err := s.reports.Reported(ctx, x, events.Calls); err != nil {
+			return fmt.Errorf("store reports about calls: %w", err)
+		}
 	}
 	if s.messaging != nil {
 		if err := s.messaging.Receive(ctx, x, s.claimed(ctx, x, events.Inbound, in.companyOf)); err != nil {

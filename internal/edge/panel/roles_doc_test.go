@@ -95,6 +95,8 @@ var rolesOf = map[string]string{
 	"POST /panel/v1/senders/{id}/subscribe":           "owner admin",
 	"POST /panel/v1/senders/{id}/register":            "owner admin",
 	"PUT /panel/v1/senders/{id}/pin":                  "owner admin",
+	"GET /panel/v1/senders/{id}/calls":                "owner admin developer marketer teammate viewer",
+	"PUT /panel/v1/senders/{id}/calls":                "owner admin",
 	"POST /panel/v1/senders/{id}/history":             "owner admin",
 	"GET /panel/v1/sender-sign-up":                    "owner admin",
 	"POST /panel/v1/sender-sign-up":                   "owner admin",

@@ -14,6 +14,7 @@ import (
 	"carillon/internal/base/destination"
 	"carillon/internal/base/hours"
 	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
 	"carillon/internal/queue"
 	"carillon/internal/send/request"
 	"carillon/internal/store"
@@ -116,7 +117,7 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 func (n *Notify) accept(ctx context.Context, s *Submission) (_ Response, err error) {
 	req, sender, named := s.Request, s.Sender, s.Sender != nil
 	if !named {
-		if sender, named, err = n.pickSender(ctx, s.Company, req.Channel, req.RecipientID); err != nil {
+		if sender, named, err = n.pickSender(ctx, s.Company, req); err != nil {
 			return Response{}, err
 		}
 	}
@@ -213,20 +214,26 @@ func responseJSON(n *messages.Notification) []byte {
 }
 
 // pickSender resolves recipient_id: a sender of the company by id or number, else the company's default sender
-// (docs/reference/sending.md). named reports whether recipient_id names the sender.
-func (n *Notify) pickSender(
-	ctx context.Context, c *carillon.Company, ch carillon.Channel, recipientID string,
-) (s *carillon.Sender, named bool, err error) {
+// (docs/reference/sending.md). For calls over WhatsApp it may also name the messaging sender, and there is no default. named
+// reports whether recipient_id names the sender.
+func (n *Notify) pickSender(ctx context.Context, c *carillon.Company, req *request.Request) (s *carillon.Sender, named bool, err error) {
+	ch, recipientID := req.Channel, req.RecipientID
 	all, err := n.store.Senders.SendersNamed(ctx, c.ID, recipientID)
 	if err != nil {
 		return nil, false, err
 	}
 	for _, s := range all {
-		if s.Channel == ch {
+		if s.Channel == ch && fits(s, req.Over) {
 			return s, true, nil
 		}
 	}
 	const field = "recipient_id"
+	if req.Over == request.CallWhatsApp || req.Over == request.CallPhone && len(all) > 0 {
+		if s, err = n.lineOver(ctx, c.ID, req.Over, all); err == nil && s == nil {
+			err = carillon.InvalidValue(field, "No "+string(ch)+" sender of the company has this id or number", recipientID)
+		}
+		return s, true, err
+	}
 	if len(all) > 0 {
 		reason := "This is a " + string(all[0].Channel) + " line; the route needs a " + string(ch) + " one"
 		return nil, false, carillon.InvalidValue(field, reason, recipientID)
@@ -247,6 +254,39 @@ func (n *Notify) pickSender(
 	return standard, false, err
 }
 
+// fits reports whether a line places calls over a channel; "" means any.
+func fits(s *carillon.Sender, over string) bool {
+	return over == "" || (over == request.CallWhatsApp) == (provider.OverWhatsApp(s) != "")
+}
+
+// lineOver returns the line for calls over WhatsApp of one of the messaging senders; nil if there is none, or for another channel.
+func (n *Notify) lineOver(ctx context.Context, companyID, over string, named []*carillon.Sender) (*carillon.Sender, error) {
+	all, err := n.store.Senders.Senders(ctx, companyID)
+	i := slices.IndexFunc(all, func(line *carillon.Sender) bool {
+		of := provider.OverWhatsApp(line)
+		return of != "" && slices.ContainsFunc(named, func(s *carillon.Sender) bool {
+			return s.Channel == carillon.Messaging && s.ID == of
+		})
+	})
+	if i < 0 || over != request.CallWhatsApp {
+		return nil, err
+	}
+	return all[i], err
+}
+
+// mayCallFrom refuses calls over WhatsApp from numbers that may not call people.
+func mayCallFrom(line *carillon.Sender, recipientID string) error {
+	if provider.OverWhatsApp(line) == "" {
+		return nil
+	}
+	country := provider.Callless(line.Number)
+	if country == "" {
+		return nil
+	}
+	reason := "WhatsApp allows no calls to people from numbers of " + country
+	return carillon.InvalidValue("recipient_id", reason, recipientID)
+}
+
 // checkContent checks the request against its template or agent, and returns which recipients duplicate an earlier
 // one.
 func (n *Notify) checkContent(
@@ -262,6 +302,9 @@ func (n *Notify) checkContent(
 		}
 	}
 	if req.Channel == carillon.Voice {
+		if err := mayCallFrom(sender, req.RecipientID); err != nil {
+			return nil, err
+		}
 		if _, err := n.store.Resources.Agent(ctx, c.ID, req.AgentID); err != nil {
 			return nil, err
 		}

@@ -28,6 +28,7 @@ type CallView struct {
 	HasRecording bool             `json:"has_recording"`
 	// NoRecording is the reason why a recorded call has no recording.
 	NoRecording calls.NoRecording `json:"no_recording,omitempty" enum:"refused,expired"`
+	WACID       string            `json:"wacid,omitempty"`    // WhatsApp's id of a call over WhatsApp
 	Outcomes    []AttemptView     `json:"outcomes,omitempty"` // of attempts that have ended
 }
 
@@ -50,9 +51,10 @@ const (
 type CallDetail struct {
 	*CallView
 	Direction      string            `json:"direction" enum:"outgoing,incoming"`
-	NotificationID string            `json:"notification_id,omitempty"` // of an outgoing call
-	RecipientID    string            `json:"recipient_id"`              // the line as named in the request
-	Number         string            `json:"number"`                    // of the other party; empty if the caller hid it
+	Channel        string            `json:"channel,omitempty" enum:"whatsapp"` // whatsapp; empty for telephone calls
+	NotificationID string            `json:"notification_id,omitempty"`         // of an outgoing call
+	RecipientID    string            `json:"recipient_id"`                      // the line as named in the request
+	Number         string            `json:"number"`                            // of the other party; empty if the caller hid it
 	AgentID        string            `json:"agent_id"`
 	State          carillon.State    `json:"state" enum:"calls"`
 	Reason         carillon.Reason   `json:"reason,omitempty"`
@@ -109,7 +111,7 @@ func (x Calls) Call(ctx context.Context, companyID, id string) (*CallDetail, err
 	return &CallDetail{
 		Review:    review,
 		Transfers: transfers, CallView: viewCall(provider.CallID(n.ID, n.Channel, key), c), Direction: outgoing,
-		NotificationID: n.ID, RecipientID: recipientID,
+		Channel: x.channelOf(ctx, c.SenderUID), NotificationID: n.ID, RecipientID: recipientID,
 		Number: c.Number, AgentID: n.Labels.AgentID, State: callState(n, c.Call, time.Now()), Reason: c.Reason,
 		Turns: callTurns(c.turns, c.Recording, "callee"),
 	}, nil
@@ -137,7 +139,7 @@ func viewCall(id string, c *talked) *CallView {
 	v := &CallView{
 		CallID: id, Attempts: &attempts, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
 		Cause: c.Cause, EndedBy: c.EndedBy, AnsweredBy: c.AnsweredBy, Result: resultOf(c.turns), HasRecording: c.Recording != "",
-		NoRecording: c.NoRecording, DurationS: talkedFor(c.AnsweredAt, c.EndedAt),
+		NoRecording: c.NoRecording, DurationS: talkedFor(c.AnsweredAt, c.EndedAt), WACID: c.WACID,
 	}
 	if c.Queued && len(c.attempts) > 0 {
 		v.NextAttempt = instant(c.Due)

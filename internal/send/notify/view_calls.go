@@ -18,6 +18,7 @@ type CallRow struct {
 	CallID         string           `json:"call_id"`
 	NotificationID string           `json:"notification_id,omitempty"`          // of a placed call
 	Direction      string           `json:"direction" enum:"outgoing,incoming"` // outgoing or incoming
+	Channel        string           `json:"channel,omitempty" enum:"whatsapp"`  // whatsapp; empty for telephone calls
 	State          carillon.State   `json:"state" enum:"calls"`
 	Reason         carillon.Reason  `json:"reason,omitempty"`
 	Number         string           `json:"number"`
@@ -66,10 +67,24 @@ func (x Calls) List(ctx context.Context, companyID string, f calls.Filter) (rows
 		return nil, next, err
 	}
 	for _, c := range found {
-		rows = append(rows, rowOf(c, noted[c.ConversationID], now))
+		r := rowOf(c, noted[c.ConversationID], now)
+		r.Channel = x.channelOf(ctx, r.SenderUID)
+		rows = append(rows, r)
 	}
 	return rows, next, nil
 }
+
+// channelOf returns whatsapp for a line of calls over WhatsApp, and "" for others, also if the line is unknown.
+func (x Calls) channelOf(ctx context.Context, senderUID int64) string {
+	line, err := x.Store.Senders.Sender(ctx, senderUID)
+	if err != nil || provider.OverWhatsApp(line) == "" {
+		return ""
+	}
+	return channelWhatsApp
+}
+
+// channelWhatsApp is the channel of calls over WhatsApp.
+const channelWhatsApp = "whatsapp"
 
 func rowOf(c *calls.Listed, noted []chats.Value, now time.Time) CallRow {
 	r := CallRow{
@@ -178,7 +193,7 @@ func (x Calls) One(ctx context.Context, companyID, id string) (*CallPage, error)
 		CallRow: rowOf(c, nil, time.Now()), Detail: c.Detail, Tries: []TryView{}, Turns: []SpokenRow{},
 		RecordedAt: instant(recordedAt(c.Recording)),
 	}
-	p.Result = resultOf(turns)
+	p.Result, p.Channel = resultOf(turns), x.channelOf(ctx, c.SenderUID)
 	if p.Review, err = reviewOf(ctx, x.Store, companyID, c.ConversationID); err != nil {
 		return nil, err
 	}

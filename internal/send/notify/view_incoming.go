@@ -76,9 +76,10 @@ func incomingCall(ctx context.Context, s *store.Store, companyID, id string) (*C
 		CallView: &CallView{
 			CallID: c.ID, RingingAt: instant(c.RingingAt), AnsweredAt: instant(c.AnsweredAt), EndedAt: instant(c.EndedAt),
 			DurationS: talkedFor(c.AnsweredAt, c.EndedAt), Cause: c.Cause, EndedBy: c.EndedBy, Result: resultOf(c.turns),
-			HasRecording: c.Recording != "", NoRecording: c.NoRecording,
+			HasRecording: c.Recording != "", NoRecording: c.NoRecording, WACID: c.WACID,
 		},
-		Direction: incoming, Number: c.Number, AgentID: c.AgentID, State: c.State, Reason: c.Reason, Transfers: c.transfers,
+		Direction: incoming, Channel: Calls{s}.channelOf(ctx, c.SenderUID),
+		Number: c.Number, AgentID: c.AgentID, State: c.State, Reason: c.Reason, Transfers: c.transfers,
 		Turns: callTurns(c.turns, c.Recording, "caller"),
 	}
 	if d.Review, err = reviewOf(ctx, s, companyID, c.ConversationID); err != nil {
@@ -117,6 +118,7 @@ func (x Calls) incoming(ctx context.Context, companyID, id string) (*CallPage, e
 		CallRow: rowOfIncoming(c.IncomingCall), Detail: c.Detail, Tries: []TryView{}, Turns: []SpokenRow{},
 		RecordedAt: instant(recordedAt(c.Recording)),
 	}
+	p.Channel = x.channelOf(ctx, c.SenderUID)
 	p.Result, p.Transfers = resultOf(c.turns), c.transfers
 	if p.Review, err = reviewOf(ctx, x.Store, companyID, c.ConversationID); err != nil {
 		return nil, err
@@ -174,6 +176,7 @@ func (x Calls) ListIncoming(ctx context.Context, companyID string, f calls.Incom
 	}
 	for _, c := range found {
 		r := rowOfIncoming(&c.IncomingCall)
+		r.Channel = x.channelOf(ctx, r.SenderUID)
 		r.Name, r.Result = c.Name, resultOf([]chats.Turn{{Extra: chats.Extra{Set: noted[c.ConversationID]}}})
 		rows = append(rows, r)
 	}

@@ -54,6 +54,7 @@ type Request struct {
 	Campaign     string
 	Event        string    // name_event; may be empty
 	AgentID      string    // voice only
+	Over         string    // voice only: CallPhone, CallWhatsApp or empty, for any line
 	Fallback     *Fallback // messaging only; may be nil
 	Class        carillon.Class
 	Scheduled    bool
@@ -153,6 +154,11 @@ func Parse(ch carillon.Channel, body []byte, flat bool, now time.Time) (*Request
 	}
 	if err := r.readLabels(root); err != nil {
 		return nil, err
+	}
+	if ch == carillon.Voice && !now.IsZero() { // a stored body has its line
+		if err := r.readOver(root); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.readShared(root); err != nil {
 		return nil, err
@@ -447,6 +453,23 @@ func checkLength(field, text string, most int) error {
 		return carillon.InvalidValue(field, "At most "+strconv.Itoa(most)+" characters", text)
 	}
 	return nil
+}
+
+// The values of the field channel of a voice notification.
+const (
+	CallPhone    = "phone"
+	CallWhatsApp = "whatsapp"
+)
+
+// readOver reads the channel of a call.
+func (r *Request) readOver(root *jsonbody.Object) error {
+	const key = "channel"
+	text, present, err := root.String(key, key)
+	if err == nil && present && text != CallPhone && text != CallWhatsApp {
+		err = carillon.InvalidValue(key, "Must be one of "+CallPhone+", "+CallWhatsApp, text)
+	}
+	r.Over = text
+	return err
 }
 
 // readShared reads the top-level values of the body, and checks the lengths of custom values. In the flat form a key

@@ -28,6 +28,7 @@ type Callback struct {
 	Replies   []provider.ReplyReceipt
 	Inbound   map[string][]provider.Inbound     // by PhoneNumberID; "" if the channel does not send it
 	History   map[string][]provider.HistoryPart // by PhoneNumberID
+	Calls     map[string][]provider.CallReport  // by PhoneNumberID
 	Unnamed   []provider.Inbound                // messages without an author
 	Notices   []Notice
 	// Preferences are choices about marketing, by PhoneNumberID. The key "" applies to all numbers of the account.
@@ -105,6 +106,7 @@ type value struct {
 	Messages list[inbound]    `json:"messages"`
 	Contacts list[profile]    `json:"contacts"`
 	Wishes   list[preference] `json:"user_preferences"`
+	Calls    list[callReport] `json:"calls"`
 	appValue
 	templateValue
 	noticeValue
@@ -175,6 +177,8 @@ func (cb *Callback) addChange(field string, at seconds, v *value, senderUID int6
 		cb.addTemplate(v.read(senderUID, at))
 	case "user_preferences":
 		cb.addPreferences(v)
+	case "calls":
+		cb.addCalls(v)
 	case "smb_message_echoes":
 		cb.addEchoes(v)
 	case "history", "smb_app_state_sync":

@@ -128,6 +128,8 @@ func actionOf(m *provider.Message) (kind string, action map[string]any) {
 		return "location_request_message", map[string]any{"name": "send_location"}
 	case provider.MessageContactRequest:
 		return "request_contact_info", map[string]any{"name": "request_contact_info"}
+	case provider.MessageCallPermission:
+		return "call_permission_request", map[string]any{"name": "call_permission_request"}
 	case provider.MessageProduct:
 		return "product", map[string]any{"catalog_id": m.Product.Catalog, "product_retailer_id": m.Product.ID}
 	case provider.MessageProducts:

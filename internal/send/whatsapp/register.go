@@ -13,11 +13,16 @@ import (
 // pinForm is the format of the PIN of two-step verification.
 var pinForm = regexp.MustCompile(`^[0-9]{6}$`)
 
-// refusals are the reasons of the channel's refusals to register a number, to set its PIN, or to send its history. The panel has
-// their texts.
+// refusals are the reasons of the channel's refusals to register a number, to set its PIN, to send its history, or to allow calls.
+// The panel has their texts.
 var refusals = map[int]string{ //nolint:gochecknoglobals // read only
 	133005: "pin_wrong", 133006: "number_unverified", 133008: "pin_locked", 133009: "pin_too_fast", 133010: "number_unregistered",
 	133015: "number_deleted_recently", 133016: "registrations_too_many",
+	131044: "calls_payment", 131055: "calls_over_sip", 138000: "calls_disabled", 138001: "calls_unreachable", 138002: "calls_too_many",
+	138003: "calls_duplicate", 138005: "calls_too_fast", 138006: "calls_no_permission", 138007: "calls_late",
+	138009: "calls_request_limit", 138012: "calls_daily_limit", 138013: "calls_country", 138014: "calls_low_quality",
+	138015: "calls_limit_low", 138017: "calls_permanent", 138018: "calls_prerequisites", 138019: "calls_media", 138020: "calls_media",
+	138021: "calls_media", 138022: "calls_media", 138023: "calls_media",
 	2593107: "history_asked_before", 2593108: "history_too_late", 2593109: "history_not_shared",
 }
 
@@ -66,6 +71,17 @@ func (c *Client) AskHistory(ctx context.Context, s *carillon.Sender, contacts bo
 
 // request posts to an edge of a sender's number.
 func (c *Client) request(ctx context.Context, s *carillon.Sender, edge string, body, into any) error {
+	text, err := encode(body)
+	if err != nil {
+		return err
+	}
+	return c.exchanged(ctx, s, http.MethodPost, edge, nil, text, into)
+}
+
+// exchanged sends a request to an edge of a sender's number and reads the response.
+func (c *Client) exchanged(
+	ctx context.Context, s *carillon.Sender, method, edge string, query url.Values, body []byte, into any,
+) error {
 	a, err := c.account(s)
 	if err != nil {
 		return err
@@ -76,11 +92,8 @@ func (c *Client) request(ctx context.Context, s *carillon.Sender, edge string, b
 	if err != nil {
 		return err
 	}
-	text, err := encode(body)
-	if err != nil {
-		return err
-	}
-	got, err := c.exchange(ctx, a, http.MethodPost, u, text)
+	u.RawQuery = query.Encode()
+	got, err := c.exchange(ctx, a, method, u, body)
 	if err != nil {
 		return unavailable(err, 0)
 	}

@@ -27,6 +27,11 @@ func (c *Client) SendReply(ctx context.Context, s *carillon.Sender, m *provider.
 	if err != nil {
 		return provider.Outcome{Verdict: provider.Refused, Reason: carillon.ReasonProviderRefused, Detail: carillon.Shorten(err.Error())}
 	}
+	if m.Message != nil && m.Message.Type == provider.MessageCallPermission {
+		if refused := c.mayNotAsk(ctx, s, m.To, m.UserID); refused != nil {
+			return *refused
+		}
+	}
 	got, err := c.exchange(ctx, a, http.MethodPost, a.messages, body)
 	if err != nil {
 		return judgeError(err)

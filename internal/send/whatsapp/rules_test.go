@@ -83,7 +83,9 @@ func verdictCases() []verdictCase {
 		{[]int{133000, 133005, 133010, 133015}, 400, provider.PauseSender, refused, 0, 0},
 		{[]int{133016}, 400, provider.PauseSender, refused, 72 * time.Hour, 0},
 		{[]int{135000, 136025, 137000}, 400, provider.Refused, refused, 0, 0},
-		{[]int{138000, 138999, 139000, 139999, 131200, 131299}, 400, provider.Refused, refused, 0, 0},
+		{[]int{131044, 138000, 138006, 138013, 138015, 138017, 138018}, 400, provider.Refused, refused, 0, 0},
+		{[]int{138009, 138012}, 400, provider.Refused, limited, 0, 0},
+		{[]int{138001, 138999, 139000, 139999, 131200, 131299}, 400, provider.Refused, refused, 0, 0},
 		{[]int{2388019, 2388040, 2388047, 2388072, 2388073, 2388293, 2388299}, 400, provider.Refused, refused, 0, 0},
 		// Without a row, the status decides.
 		{[]int{777777}, 400, provider.Refused, refused, 0, 0},

@@ -40,6 +40,11 @@ func (c *Client) Send(ctx context.Context, s *carillon.Sender, m *provider.Outgo
 	if err != nil {
 		return changed(err)
 	}
+	if asksForCalls(m.Template) {
+		if refused := c.mayNotAsk(ctx, s, m.Number, m.UserID); refused != nil {
+			return *refused
+		}
+	}
 	got, err := c.exchange(ctx, a, http.MethodPost, a.messages, body)
 	if err != nil {
 		return judgeError(err)

@@ -44,6 +44,7 @@ type Talk struct {
 	ConversationID string // empty if nobody talked
 	Recording      string // file id; empty if none
 	NoRecording    NoRecording
+	WACID          string // WhatsApp's id of the call; empty for telephone calls
 }
 
 // NoRecording is the reason why a recorded call has no recording; empty if it has one, or was not recorded.
@@ -111,7 +112,7 @@ func New(
 }
 
 const columns = `id, company_id, sender, number, q, hold, due_at, attempt, dials, node, state, reason, detail, cause, ended_by, answered_by,
-	dialed_at, ringing_at, answered_at, ended_at, conversation_id, recording, no_recording`
+	dialed_at, ringing_at, answered_at, ended_at, conversation_id, recording, no_recording, wacid`
 
 func scan(row func(...any) error) (*Call, error) {
 	var c Call
@@ -120,7 +121,8 @@ func scan(row func(...any) error) (*Call, error) {
 	var due, dialed, ringing, answered, ended int64
 	err := row(&c.Key, &c.CompanyID, &c.SenderUID, &c.Number, &q, &hold, &due, &c.Attempts, &c.Dials, &c.Node, &c.State, &c.Reason,
 		&c.Detail,
-		&c.Cause, &c.EndedBy, &c.AnsweredBy, &dialed, &ringing, &answered, &ended, &c.ConversationID, &c.Recording, &c.NoRecording)
+		&c.Cause, &c.EndedBy, &c.AnsweredBy, &dialed, &ringing, &answered, &ended, &c.ConversationID, &c.Recording, &c.NoRecording,
+		&c.WACID)
 	c.Queued, c.UnderWay, c.Held, c.Due = q == 1, q == 2, hold != "", db.Instant(due)
 	c.Times = times(dialed, ringing, answered, ended)
 	return &c, err
@@ -195,8 +197,9 @@ func (s *Store) attempts(ctx context.Context, first, last carillon.MessageKey) (
 
 // SetTalk stores the transcript of an attempt, while it is the last of the call.
 func (s *Store) SetTalk(ctx context.Context, key carillon.MessageKey, attempt int, t Talk) error {
-	_, err := s.DB.Exec(ctx, "UPDATE call SET conversation_id = $1, recording = $2, no_recording = $3 WHERE id = $4 AND attempt = $5",
-		t.ConversationID, t.Recording, string(t.NoRecording), int64(key), attempt)
+	_, err := s.DB.Exec(ctx,
+		"UPDATE call SET conversation_id = $1, recording = $2, no_recording = $3, wacid = $6 WHERE id = $4 AND attempt = $5",
+		t.ConversationID, t.Recording, string(t.NoRecording), int64(key), attempt, t.WACID)
 	return db.Wrap(err, "record a talk")
 }
 

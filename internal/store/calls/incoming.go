@@ -54,7 +54,7 @@ func NewIncoming(d *db.DB, node func() string, followed func(ctx context.Context
 }
 
 const incomingColumns = `id, company_id, sender, agent_id, number, node, under_way, state, reason, detail, cause, ended_by,
-	conversation_id, recording, no_recording,
+	conversation_id, recording, no_recording, wacid,
 	ringing_at, answered_at, ended_at`
 
 func scanIncoming(row db.Scan) (*IncomingCall, error) {
@@ -62,7 +62,7 @@ func scanIncoming(row db.Scan) (*IncomingCall, error) {
 	var ringing, answered, ended int64
 	err := row(&c.ID, &c.CompanyID, &c.SenderUID, &c.AgentID, &c.Number, &c.Node, &c.UnderWay, &c.State, &c.Reason, &c.Detail,
 		&c.Cause, &c.EndedBy,
-		&c.ConversationID, &c.Recording, &c.NoRecording, &ringing, &answered, &ended)
+		&c.ConversationID, &c.Recording, &c.NoRecording, &c.WACID, &ringing, &answered, &ended)
 	c.RingingAt, c.AnsweredAt, c.EndedAt = db.Instant(ringing), db.Instant(answered), db.Instant(ended)
 	return &c, err
 }

@@ -159,6 +159,8 @@ type Extra struct {
 	Sources []Source `json:"sources,omitempty"` // articles that the agent's answer is based on
 	// AskNumber shows the contact a button over the channel, by which they share their number.
 	AskNumber bool `json:"ask_number,omitempty"`
+	// AskCalls asks the contact over the channel to allow calls.
+	AskCalls bool `json:"ask_calls,omitempty"`
 
 	// Of an agent's response to a question, for teammates.
 	Outcome  Outcome   `json:"outcome,omitempty"`

@@ -224,14 +224,16 @@ type Said struct {
 	ChoiceID string       // of an application's button or row
 	// AskNumber asks the contact for their number, over a messaging channel.
 	AskNumber bool
-	Name      string // author's name, in a group
-	Enclosed  provider.Enclosed
+	// AskCalls asks the contact to allow calls, over a messaging channel.
+	AskCalls bool
+	Name     string // author's name, in a group
+	Enclosed provider.Enclosed
 }
 
 func (in *Said) turn(author chats.Author, now time.Time) chats.Turn {
 	return chats.Turn{Author: author, Kind: in.Kind, ClientID: ownID(author, in.ClientID), Text: in.Text, At: now, Extra: chats.Extra{
 		File: in.File, Voice: in.Voice, Digits: in.Digits, Early: in.Early, Bound: in.Bound, Of: in.Of, About: in.About,
-		Name: in.Name, ChoiceID: in.ChoiceID, Enclosed: in.Enclosed, AskNumber: in.AskNumber,
+		Name: in.Name, ChoiceID: in.ChoiceID, Enclosed: in.Enclosed, AskNumber: in.AskNumber, AskCalls: in.AskCalls,
 	}}
 }
 

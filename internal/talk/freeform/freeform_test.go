@@ -42,6 +42,7 @@ func valid() [][2]string {
 		{`"type":"location","location":{"latitude":0,"longitude":-180,"name":"Pier","address":"Sea"}`, "Pier, Sea, 0 -180"},
 		{`"type":"location_request","text":"Where are you?"`, "Where are you?"},
 		{`"type":"contact_request","text":"Your number?"`, "Your number?"},
+		{`"type":"call_permission_request","text":"May we call you?"`, "May we call you?"},
 		{`"type":"contacts","contacts":[{"name":"Ana","company":"Acme","numbers":["+34600111222"],` +
 			`"addresses":["Sea 1"]}]`, "Ana, Acme, +34600111222"},
 		{`"type":"product","product":{"catalog_id":"c","product_id":"123"}`, "Product 123"},

@@ -147,6 +147,7 @@ var membersOf = map[string]map[string]member{ //nolint:gochecknoglobals // read-
 	provider.MessageLocationRequest: {"text": required, "reply_to": optional},
 	provider.MessageContacts:        {"contacts": required, "reply_to": optional},
 	provider.MessageContactRequest:  {"text": required, "reply_to": optional},
+	provider.MessageCallPermission:  {"text": required, "reply_to": optional},
 
 	provider.MessageProduct: {"product": required, "text": optional, "footer": optional, "reply_to": optional},
 	provider.MessageProducts: {

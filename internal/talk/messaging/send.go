@@ -126,6 +126,9 @@ func (m *Messaging) message(ctx context.Context, r *chats.Reply, w *chats.Window
 		Ref: provider.ReplyRef{ConversationID: r.ConversationID, Seq: r.Seq}, To: w.Number, UserID: w.UserID,
 		Text: t.Text, Choices: t.Extra.Choices, Language: c.Language, AskNumber: t.Extra.AskNumber && w.Number == "",
 	}
+	if t.Extra.AskCalls {
+		x.Message = &provider.Message{Type: provider.MessageCallPermission, Text: t.Text}
+	}
 	if r.Content != "" {
 		x.Message = &provider.Message{}
 		if err := json.Unmarshal([]byte(r.Content), x.Message); err != nil {

@@ -35,7 +35,7 @@ func (x Senders) Routes() []httpio.Route {
 		member.Route(x.Gate, "POST", "/senders/{id}/check", auth.MayWriteSenders, x.check),
 		member.Route(x.Gate, "POST", "/senders/{id}/subscribe", auth.MayWriteSenders, x.subscribe),
 		member.Route(x.Gate, "GET", "/senders/{id}/state", auth.MayReadSenders, x.state),
-	}, x.registerRoutes(), x.signUpRoutes())
+	}, x.registerRoutes(), x.signUpRoutes(), x.callRoutes())
 }
 
 // itemCallback is the finding that the panel adds to a provider's findings: whether callbacks arrive.

@@ -43,6 +43,7 @@ type Provider struct {
 	AskHistory       func(ctx context.Context, s *carillon.Sender, contacts bool) error
 	// Redirect makes the provider post the callbacks of a sender's number to an address; nil if it has no such API.
 	Redirect func(ctx context.Context, s *carillon.Sender, address string) error
+	Calling  *Calling // nil if its senders have no calls
 }
 
 // Away is an external address that a sender connects to. An address chosen by a member could be used to send requests
@@ -234,6 +235,11 @@ func (s Senders) replace(r *http.Request, by member.Member, id string) (wholeSen
 	if err != nil {
 		return wholeSender{}, err
 	}
+	line, err := s.callLine(r.Context(), have)
+	if err != nil {
+		return wholeSender{}, err
+	}
+	on := line != nil
 	err = s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
 		have, err := settings.FindSender(ctx, tx, by.CompanyID, x.ID)
 		if err != nil {
@@ -244,6 +250,9 @@ func (s Senders) replace(r *http.Request, by member.Member, id string) (wholeSen
 		}
 		if have.Channel != x.Channel {
 			return carillon.Invalid("channel", "A sender keeps its channel: add another sender")
+		}
+		if on && have.Number != x.Number {
+			return carillon.Invalid("number", "Calls are on for this number: switch them off first")
 		}
 		x.Settings = given // start over when the transaction is retried
 		if err := s.complete(x, have); err != nil {
@@ -356,9 +365,17 @@ func (s Senders) admit(ctx context.Context, x *carillon.Sender) error {
 	return a.Admit(ctx, x.Settings)
 }
 
+// remove removes a sender, and the line for its calls.
 func (s Senders) remove(r *http.Request, by member.Member, id string) (httpio.None, error) {
+	line, err := s.callLine(r.Context(), &carillon.Sender{CompanyID: by.CompanyID, ID: id})
+	if err != nil {
+		return nil, err
+	}
 	return nil, s.Store.Config.Change(r.Context(), func(ctx context.Context, tx *configure.Tx) error {
-		return settings.RemoveSender(ctx, tx, by.CompanyID, id, time.Now())
+		if err := settings.RemoveSender(ctx, tx, by.CompanyID, id, time.Now()); err != nil || line == nil {
+			return err
+		}
+		return settings.RemoveSender(ctx, tx, by.CompanyID, line.ID, time.Now())
 	})
 }
 

@@ -85,6 +85,8 @@ type answerRequest struct {
 	Seen     int64  `json:"seen,omitempty"`
 	// AskNumber sends a text with a button by which the contact shares their number.
 	AskNumber bool `json:"ask_number,omitempty"`
+	// AskCalls sends a text with a button by which the contact allows calls over WhatsApp.
+	AskCalls bool `json:"ask_calls,omitempty"`
 }
 
 func (x Inbox) answer(r *http.Request, by member.Member, id string) (change, error) {
@@ -107,6 +109,11 @@ func (x Inbox) answer(r *http.Request, by member.Member, id string) (change, err
 	}
 	if said.AskNumber {
 		if err := x.Channel.mayAsk(r.Context(), by.CompanyID, id); err != nil {
+			return change{}, err
+		}
+	}
+	if said.AskCalls {
+		if err := x.Channel.mayAskForCalls(r.Context(), by.CompanyID, id); err != nil {
 			return change{}, err
 		}
 	}
@@ -143,8 +150,11 @@ func (x Inbox) readAnswer(r *http.Request, by member.Member, id string, o *jsonb
 		if in, err = readSaid(o); err == nil {
 			in.AskNumber, _, err = o.Bool("ask_number", "ask_number")
 		}
+		if err == nil {
+			in.AskCalls, _, err = o.Bool("ask_calls", "ask_calls")
+		}
 		return in, err
-	case o.Find("text").Present(), o.Find("ask_number").Present():
+	case o.Find("text").Present(), o.Find("ask_number").Present(), o.Find("ask_calls").Present():
 		return in, carillon.Invalid("body", "Takes one of text and file")
 	}
 	if in.ClientID, err = form.Text(o, "client_id", form.MaxClientID); err != nil {

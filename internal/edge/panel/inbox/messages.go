@@ -12,6 +12,7 @@ import (
 	"carillon/internal/account/auth"
 	"carillon/internal/base/content"
 	"carillon/internal/base/identity"
+	"carillon/internal/base/provider"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/panel/form"
 	"carillon/internal/edge/panel/member"
@@ -195,6 +196,29 @@ func (x Channel) mayAsk(ctx context.Context, companyID, id string) error {
 		return carillon.InConflict("The conversation is not over a messaging channel")
 	case w.Number != "":
 		return carillon.InConflict("The contact's number is known")
+	}
+	return nil
+}
+
+// mayAskForCalls refuses to ask for permission to call, unless calls are on for the sender of the conversation.
+func (x Channel) mayAskForCalls(ctx context.Context, companyID, id string) error {
+	w, err := x.Store.Replies.Window(ctx, companyID, id)
+	if err != nil {
+		return err
+	}
+	if w == nil {
+		return carillon.InConflict("The conversation is not over a messaging channel")
+	}
+	all, err := x.Store.Senders.Senders(ctx, companyID)
+	if err != nil {
+		return err
+	}
+	s, err := x.Store.Senders.SenderOf(ctx, companyID, w.SenderUID)
+	if err != nil {
+		return err
+	}
+	if s == nil || !slices.ContainsFunc(all, func(l *carillon.Sender) bool { return provider.OverWhatsApp(l) == s.ID }) {
+		return carillon.InConflict("Calls are off for this number")
 	}
 	return nil
 }

@@ -45,6 +45,17 @@ func TestAReplyIsRefusedOnceTheWindowIsClosed(t *testing.T) {
 		window["sender_id"] != "main" || window["number"] != "34600701234" {
 		t.Errorf("shown: %v, %v", shown["window"], sent)
 	}
+	const ask = `{"client_id":"c","text":"May we call you?","ask_calls":true}`
+	w.Want("POST", at+"/answers", mate, ask, 409, "conflict", "") // calls are off
+	w.Want(
+		"POST", "/panel/v1/senders", w.As("owner@acme.test"),
+		`{"number":"15555550101","channel":"voice","provider":"sandbox","settings":{"whatsapp":"main"}}`, 201, "", "",
+	)
+	w.Want("POST", at+"/answers", mate, ask, 200, "", "")
+	turns, err := w.Store.Chats.Turns(t.Context(), acme.ID, id, 0, 100)
+	if err != nil || len(turns) == 0 || !turns[len(turns)-1].Extra.AskCalls {
+		t.Errorf("asked %+v, %v", turns, err)
+	}
 	w.Want("POST", at+"/typing", mate, "", 204, "", "")
 	if len(w.Channel.Reads) != 1 || !w.Channel.Reads[0] {
 		t.Errorf("the channel shows %v", w.Channel.Reads)

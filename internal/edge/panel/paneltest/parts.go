@@ -147,6 +147,20 @@ type fakeCloud struct {
 	Granted                   provider.Granted // of every code
 	Grants                    []provider.Grant
 	SubscribeErr, RedirectErr error
+
+	Calls    provider.CallSettings // as they were set last
+	CallsErr error
+}
+
+func (c *fakeCloud) setCalls(_ context.Context, _ *carillon.Sender, x provider.CallSettings) (provider.CallSettings, error) {
+	if c.CallsErr != nil {
+		return x, c.CallsErr
+	}
+	if x.On {
+		x.Password = "madebythechannel"
+	}
+	c.Calls = x
+	return x, nil
 }
 
 func (c *fakeCloud) inspect(_ context.Context, s *carillon.Sender) provider.Inspection {

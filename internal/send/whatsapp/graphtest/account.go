@@ -37,6 +37,7 @@ type Account struct {
 	Counts        bool         // the account counts by template
 	Statistics    []Statistics
 	Coexistence
+	Calling
 }
 
 // account holds the current Account.
@@ -51,7 +52,8 @@ func newAccount(o Options) account {
 		DisplayNumber: "+1 555-555-0100", VerifiedName: "Acme", Quality: "GREEN", Platform: "CLOUD_API", Verification: "VERIFIED",
 		NameStatus: "APPROVED",
 		Status:     "CONNECTED", Limit: "TIER_2K", AppID: "3000001", Served: version,
-		Scopes: []string{"whatsapp_business_management", "whatsapp_business_messaging"},
+		Calling: Calling{CallStatus: "DISABLED", SIPStatus: "DISABLED", Webhooks: "DISABLED", SRTP: "DTLS"},
+		Scopes:  []string{"whatsapp_business_management", "whatsapp_business_messaging"},
 	}}
 }
 

@@ -8,11 +8,14 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"carillon"
 )
 
 //go:embed message.schema.json
@@ -156,7 +159,14 @@ func (s *Server) check(body []byte, m *message) *Error {
 	if m.To == "" && t.Category == "AUTHENTICATION" {
 		return &Error{HTTP: 400, Code: 131062, Message: "Business-scoped User ID (BSUID) recipients are not supported for this message"}
 	}
-	return checkComponents(t, m.Template.Components)
+	if e := checkComponents(t, m.Template.Components); e != nil || !slices.ContainsFunc(t.Components, asksForCalls) {
+		return e
+	}
+	return s.account.ask(cmp.Or(strings.TrimPrefix(m.To, "+"), m.Person))
+}
+
+func asksForCalls(c carillon.Component) bool {
+	return strings.EqualFold(c.Type, "call_permission_request")
 }
 
 // checkRecipient checks the recipient of a message: a number in to, or else an id in recipient. The real channel accepts

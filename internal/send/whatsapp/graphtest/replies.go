@@ -210,6 +210,10 @@ func (s *Server) checkReply(body []byte, x *reply) *Error {
 	if time.Since(wrote) > window {
 		return &Error{HTTP: 400, Code: 131047, Message: "Re-engagement message"}
 	}
+	var i interactive
+	if json.Unmarshal(x.Interactive, &i) == nil && i.Type == "call_permission_request" {
+		return s.account.ask(cmp.Or(strings.TrimPrefix(x.To, "+"), x.Recipient))
+	}
 	return nil
 }
 

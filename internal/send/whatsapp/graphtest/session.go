@@ -153,6 +153,7 @@ var forms = map[string]form{
 	"cta_url":                  {body: 1024, header: "any", action: linkValid},
 	"location_request_message": {body: 1024, noFooter: true, action: named("send_location")},
 	"request_contact_info":     {body: 1024, noFooter: true, action: named("request_contact_info")},
+	"call_permission_request":  {body: 1024, noFooter: true, action: named("call_permission_request")},
 	"product":                  {body: 1024, noBody: true, action: productValid},
 	"product_list":             {body: 1024, header: "must", action: productsValid},
 	"flow":                     {body: 1024, header: "any", action: flowValid},

@@ -1,5 +1,5 @@
 import { ActionIcon, Button, Modal, Textarea, Tooltip } from "@mantine/core";
-import { IconMessage2Bolt, IconPaperclip, IconPhonePlus } from "@tabler/icons-react";
+import { IconMessage2Bolt, IconPaperclip, IconPhoneCalling, IconPhonePlus } from "@tabler/icons-react";
 import { useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref, type ReactNode } from "react";
 import { CannedReplies } from "./CannedReplies";
 import { draftOf, keepDraft } from "./drafts";
@@ -80,15 +80,20 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
     write(filled);
     area.current?.focus();
   };
-  const send = async (anyway = false, asks = false) => {
-    const said = text.trim() || (asks ? t.askNumberText : "");
+  const send = async (anyway = false, asks?: "number" | "calls") => {
+    const usual = { number: t.askNumberText, calls: t.askCallsText };
+    const said = text.trim() || (asks ? usual[asks] : "");
     if (!said || over > 0 || busy) return;
     area.current?.focus(); // at once: whoever leaves the box before the answer is there has left it
     setBusy(true);
     setWarning(null);
     setText(""); // what is written from now on is another message, perhaps of the other kind
     const since = anyway ? undefined : (seen.current ?? c.company_seq);
-    const sent = await (asks ? inbox.askNumber(said, since) : inbox.say(said, mode === "note", since));
+    const sent = await (asks === "number"
+      ? inbox.askNumber(said, since)
+      : asks
+        ? inbox.askCalls(said, since)
+        : inbox.say(said, mode === "note", since));
     setBusy(false);
     if (sent.result !== "sent") back(said, mode);
     switch (sent.result) {
@@ -266,9 +271,26 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
               </ActionIcon>
             </Tooltip>
           )}
+          {mode === "reply" && c.channel === "whatsapp" && !group && (
+            <Tooltip label={t.askCalls}>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                aria-label={t.askCalls}
+                onClick={() => void send(false, "calls")}
+              >
+                <IconPhoneCalling size={18} stroke={1.7} />
+              </ActionIcon>
+            </Tooltip>
+          )}
           {mode === "reply" && c.channel === "whatsapp" && !group && hidesNumber(thread) && (
             <Tooltip label={t.askNumber}>
-              <ActionIcon variant="subtle" color="gray" aria-label={t.askNumber} onClick={() => void send(false, true)}>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                aria-label={t.askNumber}
+                onClick={() => void send(false, "number")}
+              >
                 <IconPhonePlus size={18} stroke={1.7} />
               </ActionIcon>
             </Tooltip>

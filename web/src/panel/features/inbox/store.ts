@@ -478,6 +478,13 @@ export class Inbox {
     );
   }
 
+  /** askCalls sends a text with a button by which the contact allows calls. */
+  askCalls(text: string, seen: number | undefined, client_id: string = id()): Promise<Sent> {
+    return this.send("answers", { text, note: false, client_id }, () =>
+      Promise.resolve({ client_id, text, seen, ask_calls: true }),
+    );
+  }
+
   /** sendFile sends a file as an answer. */
   sendFile(file: File): Promise<Sent> {
     const at = this.state.id;

@@ -12,6 +12,7 @@ import { Failed, Page, Rows } from "../../ui/parts";
 import { succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { CallbackCard } from "./CallbackCard";
+import { CallsCard } from "./CallsCard";
 import { CheckCard } from "./CheckCard";
 import { sent } from "./fields";
 import { HistoryCard } from "./HistoryCard";
@@ -94,6 +95,7 @@ function Editor({ stored }: { stored: MessagingSender }) {
           <StateCard sender={stored} state={state.data} error={state.error} retry={() => void state.refetch()} />
           {cloud && <CheckCard id={stored.id} waba={stored.settings.waba_id} report={state.data?.report} />}
           {cloud && can && <RegisterCard id={stored.id} report={state.data?.report} />}
+          {cloud && <CallsCard id={stored.id} />}
           {cloud && <HistoryCard id={stored.id} state={state.data} />}
           {cloud && (
             <CallbackCard sender={stored} report={state.data?.report} typed={draft.value.settings.verify_token} />

@@ -6,7 +6,7 @@ import signUpSource from "../../../../../internal/send/whatsapp/signup.go?raw";
 import signUpRoutes from "../../../../../internal/edge/panel/channels/signup.go?raw";
 import { languages, setLanguage } from "../../i18n";
 import { messageOf } from "./signup";
-import { checkTexts, signUpTexts } from "./texts";
+import { callsTexts, checkTexts, signUpTexts } from "./texts";
 import { sent } from "./fields";
 import { reachable } from "./reachable";
 import { limitText, people, span } from "./limits";
@@ -37,7 +37,7 @@ test("each item and code that a check can find has a text, and what is wrong has
   const bad = [...source.matchAll(/Finding(?:Bad|Warn), "(\w+)"/g)].map((m) => m[1]!);
   for (const language of Object.keys(languages) as (keyof typeof languages)[]) {
     await setLanguage(language);
-    const t = checkTexts.now as Record<string, string>;
+    const t = { ...callsTexts.now, ...checkTexts.now } as Record<string, string>;
     for (const item of items) expect(t["item_" + item], `${language} ${item}`).toBeTruthy();
     for (const code of codes) expect(t[code], `${language} ${code}`).toBeTruthy();
     for (const code of [...bad, "templates_misclassified"])

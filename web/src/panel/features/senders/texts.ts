@@ -1,6 +1,6 @@
 import { dictionaries, type TextsOf } from "../../i18n";
 
-export const { texts, checkTexts, historyTexts, signUpTexts } = dictionaries({
+export const { texts, callsTexts, checkTexts, historyTexts, signUpTexts } = dictionaries({
   en: () => import("./texts/en"),
   es: () => import("./texts/es"),
   pt: () => import("./texts/pt"),

@@ -45,6 +45,9 @@ export type NewSender = Partial<Pick<MessagingSender, "id" | "default">> & {
   provider: string;
   settings: CloudSettings;
 };
+/** Calls are the settings of a sender for calls over WhatsApp. */
+export type Calls = Schemas["ChannelsCallsRow"];
+export type CallsRequest = Schemas["ChannelsCallsRequest"];
 /** SignUpDialog is what Facebook's dialog needs; it is empty without an app of the operator's. */
 export type SignUpDialog = Schemas["ChannelsSignUpDialog"];
 export type SignUpRequest = Schemas["ChannelsSignUpRequest"];

@@ -3,7 +3,16 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback } from "react";
 import { del, get, post, put } from "../../api";
 import { useCompany } from "../../session";
-import type { MessagingSender, NewSender, Report, SenderRow, SenderState, SignUpRequest } from "./types";
+import type {
+  Calls,
+  CallsRequest,
+  MessagingSender,
+  NewSender,
+  Report,
+  SenderRow,
+  SenderState,
+  SignUpRequest,
+} from "./types";
 
 const at = (id: string) => `/senders/${encodeURIComponent(id)}` as const;
 
@@ -32,6 +41,15 @@ export function useSenderState(id: string, every = 5_000) {
     queryKey: [company.id, "messaging", id, "state"],
     refetchInterval: every,
     queryFn: ({ signal }) => get(`${at(id)}/state`, {}, signal),
+  });
+}
+
+/** useCalls is the settings of a sender for calls. */
+export function useCalls(id: string) {
+  const company = useCompany();
+  return useQuery({
+    queryKey: [company.id, "messaging", id, "calls"],
+    queryFn: ({ signal }) => get(`${at(id)}/calls`, {}, signal),
   });
 }
 
@@ -91,6 +109,14 @@ export function useSenderChanges() {
         client.setQueryData<SenderState>([company.id, "messaging", id, "state"], (s) => s && { ...s, report });
         void lists();
         return report;
+      },
+      [client, company.id, lists],
+    ),
+    setCalls: useCallback(
+      async (id: string, x: CallsRequest) => {
+        const kept: Calls = await put(`${at(id)}/calls`, x);
+        client.setQueryData([company.id, "messaging", id, "calls"], kept);
+        void lists();
       },
       [client, company.id, lists],
     ),

@@ -101,6 +101,11 @@ export const rules = {
   sample_needed:
     "WhatsApp revisa los archivos con un ejemplo. Indique la dirección https de un archivo de ejemplo, o un identificador.",
   code_text: "WhatsApp escribe el texto de un código de un solo uso.",
+  no_calls: "Los remitentes de este tipo no tienen llamadas.",
+  calls_on: "Desactive primero las llamadas de este número.",
+  calls_off: "Las llamadas de este número están desactivadas. Actívelas primero.",
+  calls_line: "Su empresa tiene una línea telefónica con este número.",
+  whatsapp_line: "Solo una llamada muestra si WhatsApp responde.",
   not_registrable: "Los números de este tipo no se registran.",
   no_history: "Los números de este tipo no tienen un historial que importar.",
   max_characters: "Use como máximo {max} caracteres.",

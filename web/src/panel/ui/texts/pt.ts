@@ -101,6 +101,11 @@ export const rules = {
   sample_needed:
     "O WhatsApp analisa os arquivos com base em um exemplo. Informe o endereço https de um arquivo de exemplo ou um identificador.",
   code_text: "O WhatsApp escreve o texto de um código de uso único.",
+  no_calls: "Remetentes deste tipo não têm ligações.",
+  calls_on: "Desative primeiro as ligações deste número.",
+  calls_off: "As ligações deste número estão desativadas. Ative-as primeiro.",
+  calls_line: "Sua empresa tem uma linha telefônica com este número.",
+  whatsapp_line: "Só uma ligação mostra se o WhatsApp responde.",
   not_registrable: "Números deste tipo não são registrados.",
   no_history: "Números deste tipo não têm histórico para importar.",
   max_characters: "Use no máximo {max} caracteres.",

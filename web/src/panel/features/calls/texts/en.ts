@@ -60,6 +60,7 @@ export const texts = {
   by_system: "Ended by Carillon",
   undeliverable: "The number doesn't exist",
   provider_refused: "The line's provider refused it",
+  call_not_allowed: "The person hasn't allowed calls over WhatsApp",
   line_unavailable: "The line can't make calls",
   interrupted: "The program stopped during the call",
   suppressed: "The number has opted out",

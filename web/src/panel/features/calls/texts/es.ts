@@ -61,6 +61,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   by_system: "Terminada por Carillon",
   undeliverable: "El número no existe",
   provider_refused: "El proveedor de la línea la rechazó",
+  call_not_allowed: "La persona no ha permitido llamadas por WhatsApp",
   line_unavailable: "La línea no puede hacer llamadas",
   interrupted: "El programa se detuvo durante la llamada",
   suppressed: "El número está de baja",

@@ -61,6 +61,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   by_system: "Encerrada pelo Carillon",
   undeliverable: "O número não existe",
   provider_refused: "O provedor da linha a recusou",
+  call_not_allowed: "A pessoa não permitiu ligações pelo WhatsApp",
   line_unavailable: "A linha não pode fazer ligações",
   interrupted: "O programa parou durante a ligação",
   suppressed: "O número está descadastrado",

@@ -129,6 +129,8 @@ export const texts = {
   today: "Today",
   yesterday: "Yesterday",
   file: "File",
+  askCalls: "Ask to call",
+  askCallsText: "May we call you on WhatsApp?",
   askNumber: "Ask for the number",
   askNumberText: "May we have your phone number? Tap the button to share it.",
   attach: "Attach files",

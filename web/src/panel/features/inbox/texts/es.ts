@@ -130,6 +130,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   today: "Hoy",
   yesterday: "Ayer",
   file: "Archivo",
+  askCalls: "Pedir permiso para llamar",
+  askCallsText: "¿Podemos llamarle por WhatsApp?",
   askNumber: "Pedir el número",
   askNumberText: "¿Nos da su número de teléfono? Toque el botón para compartirlo.",
   attach: "Adjuntar archivos",

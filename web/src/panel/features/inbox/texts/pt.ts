@@ -130,6 +130,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   today: "Hoje",
   yesterday: "Ontem",
   file: "Arquivo",
+  askCalls: "Pedir permissão para ligar",
+  askCallsText: "Podemos ligar para você pelo WhatsApp?",
   askNumber: "Pedir o número",
   askNumberText: "Você pode nos dar seu número de telefone? Toque no botão para compartilhar.",
   attach: "Anexar arquivos",

@@ -344,6 +344,8 @@ export const reasons = {
   expired_next: "The sender was on hold the whole time. Check the sender's status, then resend what is still useful.",
   attempts_exhausted: "Ten attempts in about three hours failed",
   attempts_exhausted_next: "The provider had problems the whole time. Check its status page, then resend.",
+  call_not_allowed: "The person hasn't allowed calls over WhatsApp",
+  call_not_allowed_next: "Send a template that asks for permission to call, then call again.",
   line_unavailable: "This version can't call through the line's provider",
   line_unavailable_next: "Choose another provider for the line.",
   interrupted: "The program stopped during the call",

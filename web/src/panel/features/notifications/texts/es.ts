@@ -344,6 +344,8 @@ export const reasons: Record<keyof typeof en.reasons, string> = {
   attempts_exhausted: "Fallaron diez intentos en unas tres horas",
   attempts_exhausted_next:
     "El proveedor tuvo problemas todo ese tiempo. Consulte su página de estado y después reenvíe.",
+  call_not_allowed: "La persona no ha permitido llamadas por WhatsApp",
+  call_not_allowed_next: "Envíe una plantilla que pida permiso para llamar y llame de nuevo.",
   line_unavailable: "Esta versión no puede llamar con el proveedor de la línea",
   line_unavailable_next: "Elija otro proveedor para la línea.",
   interrupted: "El programa se detuvo durante la llamada",

@@ -343,6 +343,8 @@ export const reasons: Record<keyof typeof en.reasons, string> = {
   attempts_exhausted: "Falharam dez tentativas em cerca de três horas",
   attempts_exhausted_next:
     "O provedor teve problemas todo esse tempo. Consulte a página de status dele e depois reenvie.",
+  call_not_allowed: "A pessoa não permitiu ligações pelo WhatsApp",
+  call_not_allowed_next: "Envie um modelo que peça permissão para ligar e ligue de novo.",
   line_unavailable: "Esta versão não pode ligar com o provedor da linha",
   line_unavailable_next: "Escolha outro provedor para a linha.",
   interrupted: "O programa parou durante a ligação",

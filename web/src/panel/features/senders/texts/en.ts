@@ -417,3 +417,44 @@ export const signUpTexts = {
     "Meta couldn't verify this server's URL. The operator must check that it can be reached from the internet.",
   refused_address_long: "The callback URL is longer than Meta allows (200 characters).",
 };
+
+/** Texts of calls over WhatsApp, with the refusals of Meta (refused_). */
+export const callsTexts = {
+  title: "Calls",
+  about: "People call this number in WhatsApp, and an agent answers. Carillon calls people who allowed it.",
+  onAbout: "Calls are on, by the phone line {line}.",
+  fault: "The last calls failed: {detail}.",
+  on: "Calls over WhatsApp",
+  hostname: "Host name of this installation",
+  hostnameHelp: "Meta calls this name over TLS. Its certificate must be valid for this name.",
+  port: "Port",
+  portHelp: "Meta must reach this port from the internet. The operator opens it.",
+  agent: "Agent that answers calls",
+  agentHelp: "Optional. Without an agent, calls to this number are refused.",
+  nobody: "None",
+  save: "Save",
+  turnedOn: "Calls are on",
+  turnedOff: "Calls are off",
+  refused_calls_payment: "Meta has no valid payment method for calls. Add one in Business settings › Billing.",
+  refused_calls_over_sip: "Calls of this number go over SIP at Meta. Turn calls off and on here.",
+  refused_calls_disabled: "Calls are off for this number at Meta. Turn them on here.",
+  refused_calls_unreachable: "This person can't receive calls over WhatsApp.",
+  refused_calls_too_many: "Meta allows 1,000 calls at the same time. Try again later.",
+  refused_calls_duplicate: "This call exists already.",
+  refused_calls_too_fast: "Too many requests to Meta. Try again in a few minutes.",
+  refused_calls_no_permission: "This person hasn't allowed calls. Ask for permission first.",
+  refused_calls_late: "Meta received the call's description too late. Call again.",
+  refused_calls_request_limit:
+    "Meta allows one request for permission a day and two a week for each person. Try again later.",
+  refused_calls_daily_limit: "Meta allows 100 calls a day to one person. Try again tomorrow.",
+  refused_calls_country: "Meta doesn't allow calls to or from numbers of this country.",
+  refused_calls_low_quality: "Meta paused calls because people rated them badly. Check WhatsApp Manager.",
+  refused_calls_limit_low:
+    "Calls need a messaging limit of at least 2,000 people a day. Verify the business at Meta to raise it.",
+  refused_calls_permanent: "This person allows calls permanently. No request is needed.",
+  refused_calls_prerequisites:
+    "The number doesn't meet Meta's conditions. Numbers in the WhatsApp Business app can't have calls here.",
+  refused_calls_media: "Meta couldn't read the call's sound settings.",
+  refused_calls_other_number: "The phone number ID of this sender belongs to another number. Check the ID.",
+  refused_calls_line_exists: "Your company has a phone line with this number. Remove it first.",
+};

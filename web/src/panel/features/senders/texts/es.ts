@@ -424,3 +424,44 @@ export const signUpTexts = {
     "Meta no pudo verificar la URL de este servidor. El operador debe comprobar que se puede acceder a él desde internet.",
   refused_address_long: "La URL de callback es más larga de lo que permite Meta (200 caracteres).",
 };
+
+export const callsTexts = {
+  title: "Llamadas",
+  about: "Las personas llaman a este número en WhatsApp y responde un agente. Carillon llama a quienes lo permitieron.",
+  onAbout: "Las llamadas están activas, por la línea telefónica {line}.",
+  fault: "Las últimas llamadas fallaron: {detail}.",
+  on: "Llamadas por WhatsApp",
+  hostname: "Nombre de host de esta instalación",
+  hostnameHelp: "Meta llama a este nombre por TLS. Su certificado debe ser válido para este nombre.",
+  port: "Puerto",
+  portHelp: "Meta debe llegar a este puerto desde internet. El operador lo abre.",
+  agent: "Agente que responde llamadas",
+  agentHelp: "Opcional. Sin agente, las llamadas a este número se rechazan.",
+  nobody: "Ninguno",
+  save: "Guardar",
+  turnedOn: "Las llamadas están activas",
+  turnedOff: "Las llamadas están desactivadas",
+  refused_calls_payment:
+    "Meta no tiene un método de pago válido para llamadas. Añádalo en Configuración del negocio › Facturación.",
+  refused_calls_over_sip: "Las llamadas de este número van por SIP en Meta. Desactívelas y actívelas aquí.",
+  refused_calls_disabled: "Las llamadas de este número están desactivadas en Meta. Actívelas aquí.",
+  refused_calls_unreachable: "Esta persona no puede recibir llamadas por WhatsApp.",
+  refused_calls_too_many: "Meta permite 1000 llamadas al mismo tiempo. Reintente más tarde.",
+  refused_calls_duplicate: "Esta llamada ya existe.",
+  refused_calls_too_fast: "Demasiadas solicitudes a Meta. Reintente en unos minutos.",
+  refused_calls_no_permission: "Esta persona no ha permitido llamadas. Pida permiso primero.",
+  refused_calls_late: "Meta recibió tarde la descripción de la llamada. Llame otra vez.",
+  refused_calls_request_limit:
+    "Meta permite una solicitud de permiso al día y dos a la semana por persona. Reintente más tarde.",
+  refused_calls_daily_limit: "Meta permite 100 llamadas al día a una persona. Reintente mañana.",
+  refused_calls_country: "Meta no permite llamadas a números de este país ni desde ellos.",
+  refused_calls_low_quality: "Meta pausó las llamadas porque las personas las valoraron mal. Revise WhatsApp Manager.",
+  refused_calls_limit_low:
+    "Las llamadas necesitan un límite de al menos 2000 personas al día. Verifique el negocio en Meta para subirlo.",
+  refused_calls_permanent: "Esta persona permite llamadas de forma permanente. No hace falta pedirlo.",
+  refused_calls_prerequisites:
+    "El número no cumple las condiciones de Meta. Los números de la app WhatsApp Business no pueden tener llamadas aquí.",
+  refused_calls_media: "Meta no pudo leer los ajustes de sonido de la llamada.",
+  refused_calls_other_number: "El ID de número de este remitente pertenece a otro número. Revise el ID.",
+  refused_calls_line_exists: "Su empresa tiene una línea telefónica con este número. Elimínela primero.",
+};

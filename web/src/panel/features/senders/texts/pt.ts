@@ -420,3 +420,45 @@ export const signUpTexts = {
     "A Meta não conseguiu verificar a URL deste servidor. O operador precisa verificar se ele pode ser acessado pela internet.",
   refused_address_long: "A URL de callback é mais longa do que a Meta permite (200 caracteres).",
 };
+
+export const callsTexts = {
+  title: "Ligações",
+  about: "As pessoas ligam para este número no WhatsApp e um agente atende. O Carillon liga para quem permitiu.",
+  onAbout: "As ligações estão ativas, pela linha telefônica {line}.",
+  fault: "As últimas ligações falharam: {detail}.",
+  on: "Ligações pelo WhatsApp",
+  hostname: "Nome de host desta instalação",
+  hostnameHelp: "A Meta liga para este nome por TLS. O certificado deve ser válido para este nome.",
+  port: "Porta",
+  portHelp: "A Meta precisa alcançar esta porta pela internet. O operador abre a porta.",
+  agent: "Agente que atende ligações",
+  agentHelp: "Opcional. Sem agente, as ligações para este número são recusadas.",
+  nobody: "Nenhum",
+  save: "Salvar",
+  turnedOn: "As ligações estão ativas",
+  turnedOff: "As ligações estão desativadas",
+  refused_calls_payment:
+    "A Meta não tem uma forma de pagamento válida para ligações. Adicione uma em Configurações do negócio › Cobrança.",
+  refused_calls_over_sip: "As ligações deste número passam por SIP na Meta. Desative e ative as ligações aqui.",
+  refused_calls_disabled: "As ligações deste número estão desativadas na Meta. Ative aqui.",
+  refused_calls_unreachable: "Esta pessoa não pode receber ligações pelo WhatsApp.",
+  refused_calls_too_many: "A Meta permite 1.000 ligações ao mesmo tempo. Tente novamente mais tarde.",
+  refused_calls_duplicate: "Esta ligação já existe.",
+  refused_calls_too_fast: "Requisições demais à Meta. Tente novamente em alguns minutos.",
+  refused_calls_no_permission: "Esta pessoa não permitiu ligações. Peça permissão primeiro.",
+  refused_calls_late: "A Meta recebeu tarde a descrição da ligação. Ligue de novo.",
+  refused_calls_request_limit:
+    "A Meta permite um pedido de permissão por dia e dois por semana para cada pessoa. Tente novamente mais tarde.",
+  refused_calls_daily_limit: "A Meta permite 100 ligações por dia para uma pessoa. Tente novamente amanhã.",
+  refused_calls_country: "A Meta não permite ligações para números deste país nem a partir deles.",
+  refused_calls_low_quality:
+    "A Meta pausou as ligações porque as pessoas as avaliaram mal. Confira no WhatsApp Manager.",
+  refused_calls_limit_low:
+    "As ligações exigem um limite de pelo menos 2.000 pessoas por dia. Verifique o negócio na Meta para aumentar.",
+  refused_calls_permanent: "Esta pessoa permite ligações de forma permanente. Não é preciso pedir.",
+  refused_calls_prerequisites:
+    "O número não atende às condições da Meta. Números do app WhatsApp Business não podem ter ligações aqui.",
+  refused_calls_media: "A Meta não conseguiu ler as configurações de som da ligação.",
+  refused_calls_other_number: "O ID do número deste remetente pertence a outro número. Confira o ID.",
+  refused_calls_line_exists: "Sua empresa tem uma linha telefônica com este número. Remova-a primeiro.",
+};
