@@ -160,7 +160,10 @@ func (x Sent) One(ctx context.Context, companyID, id string) (*Page, error) {
 // show sets the details of a stored message.
 func (r *Recipient) show(n *messages.Notification, m *messages.Message, now time.Time) {
 	before := r.RecipientView
-	*r = Recipient{RecipientView: recipientOf(n, m, now), N: m.N, Name: r.Name, Detail: m.Detail, Held: m.Held, Restored: m.Restored, Unknown: m.Q == 3}
+	*r = Recipient{
+		RecipientView: recipientOf(n, m, now), N: m.N, Name: r.Name, Detail: m.Detail, Held: m.Held, Restored: m.Restored,
+		Unknown: m.Q == 3,
+	}
 	r.Fallback, r.Call, r.ClickedAt, r.Clicks = before.Fallback, before.Call, before.ClickedAt, before.Clicks
 	if m.Q > 0 {
 		r.DueAt = instant(m.Due)
