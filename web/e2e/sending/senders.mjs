@@ -192,6 +192,44 @@ describe("a number at Meta", () => {
   });
 });
 
+describe("calls over WhatsApp", () => {
+  it("are explained, and refused by Meta with what to do", async (t) => {
+    company = await newCompany();
+    await call("POST", "/panel/v1/senders", company.token, {
+      id: "clinic",
+      number: "15555550100",
+      channel: "messaging",
+      provider: "whatsapp",
+      settings: {
+        phone_number_id: "1000001",
+        waba_id: "2000001",
+        access_token: "provider-token",
+        app_secret: "provider-app-secret",
+        verify_token: "a-verify-token-of-24-char",
+        base_url: await ask("graph?limit=TIER_250"),
+      },
+    });
+    const p = await open(t, company, "/senders/clinic");
+    const card = p.getByRole("region", { name: "Calls" });
+    await card.getByText(/an agent answers/).waitFor();
+    await card.getByRole("switch", { name: "Calls over WhatsApp" }).click();
+    await card.getByLabel("Host name of this installation").fill("localhost");
+    await card.getByRole("button", { name: "Save" }).click();
+    await card.getByText(/sip\.example\.com/).waitFor();
+    await card.getByLabel("Host name of this installation").fill("sip.clinic.test");
+    await card.getByRole("button", { name: "Save" }).click();
+    await card.getByText(/limit of at least 2,000 people/).waitFor();
+    await card.scrollIntoViewIfNeeded();
+    await looks(p, "sender-calls");
+    for (const language of ["es", "pt"]) {
+      await p.evaluate((x) => localStorage.setItem("carillon.language", x), language);
+      await p.reload();
+      await p.getByRole("switch", { name: /^(Llamadas|Ligações) / }).click();
+      await shot(p, "sender-calls-" + language);
+    }
+  });
+});
+
 describe("the company's settings", () => {
   beforeEach(async () => {
     company = await newCompany();
