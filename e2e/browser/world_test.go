@@ -204,16 +204,13 @@ func (w *world) answer(*http.Request) any {
 }
 
 // graph starts a stand-in for the Cloud API that runs until the test ends, and returns its address. It approves
-// templates immediately, and sends callbacks only to subscribers. The query may have the number's messaging limit.
-func (w *world) graph(r *http.Request) any {
+// templates at once, and sends callbacks only to subscribers.
+func (w *world) graph(*http.Request) any {
 	g, err := graphtest.New(graphtest.Options{AutoApprove: true})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = g.Close() })
-	if limit := r.URL.Query().Get("limit"); limit != "" {
-		g.ChangeAccount(func(a *graphtest.Account) { a.Limit = limit })
-	}
 	return g.URL()
 }
 

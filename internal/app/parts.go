@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/netip"
 	"slices"
 
 	"carillon"
@@ -28,9 +27,9 @@ func portfolioOf(s *carillon.Sender) string {
 	return s.Provider
 }
 
-// panelProviders are the providers that the panel offers for senders. Trunks may be in the given private networks;
-// other addresses follow the egress rules.
-func panelProviders(cloud *whatsapp.Client, trunks []netip.Prefix, peer string) map[string]channels.Provider {
+// panelProviders are the providers that the panel offers for senders. Trunks may be in the private networks that the
+// operator allows; other addresses follow the egress rules.
+func panelProviders(cloud *whatsapp.Client, c *config.Config, peer string) map[string]channels.Provider {
 	return map[string]channels.Provider{
 		"whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(),
@@ -38,7 +37,7 @@ func panelProviders(cloud *whatsapp.Client, trunks []netip.Prefix, peer string) 
 			Register: cloud.Register, SetPIN: cloud.SetPIN, AskHistory: cloud.AskHistory, Redirect: cloud.Redirect,
 			Calling: &channels.Calling{
 				Trunk: "sip:" + cmp.Or(peer, whatsapp.CallPeer) + ";transport=tls", Realm: whatsapp.CallPeer,
-				Set: whatsapp.CallsOf(cloud).Set,
+				Closed: c.SIPTLSAddr == "", Set: whatsapp.CallsOf(cloud).Set,
 			},
 			Away: &channels.Away{
 				Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secrets: []string{"access_token", "app_secret"},
@@ -49,8 +48,8 @@ func panelProviders(cloud *whatsapp.Client, trunks []netip.Prefix, peer string) 
 		"sip": {
 			Check: sip.CheckSettings, Shown: sip.ShownSettings(),
 			Away: &channels.Away{
-				Setting: "trunk", Mark: "public", Secrets: []string{"password"}, Admit: sip.AdmitSettings(trunks), Claim: "claimed",
-				Meets: sip.Meet,
+				Setting: "trunk", Mark: "public", Secrets: []string{"password"}, Claim: "claimed",
+				Admit: sip.AdmitSettings(c.SIPAllowPrivate), Meets: sip.Meet,
 			},
 		},
 	}

@@ -60,7 +60,7 @@ func (p *parts) panelDeps(a *App, people *person.People, widgets widget.Deps) pa
 		Search: p.search, Vectors: p.vectors,
 		Thinker: p.thinker, Tests: p.tests, Toolbox: p.toolbox, Pages: p.pages, Documents: p.documents, WakeSites: p.sites.Wake,
 		People: people, Kinds: kinds(), Unbuilt: unbuiltResource,
-		Providers: panelProviders(p.whatsapp, a.cfg.SIPAllowPrivate, a.o.CallPeer), SignUp: signUp(&a.cfg, p.whatsapp, a.o.GraphURL),
+		Providers: panelProviders(p.whatsapp, &a.cfg, a.o.CallPeer), SignUp: signUp(&a.cfg, p.whatsapp, a.o.GraphURL),
 		Lines: lines{p.sip, p.telephone, a.cfg.CallsDenied, p.speakers[speech.Fallback]}, Phone: p.phone,
 		Messages: p.messaging, Mobile: p.sandbox, Limits: p.limits, Shares: a.shares, Jobs: p.bulk, Hooks: p.hooks, Talks: p.voices,
 		Trials: widgets, Speakers: p.speakers, Push: p.push,

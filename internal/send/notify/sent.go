@@ -161,7 +161,7 @@ func (x Sent) One(ctx context.Context, companyID, id string) (*Page, error) {
 func (r *Recipient) show(n *messages.Notification, m *messages.Message, now time.Time) {
 	before := r.RecipientView
 	*r = Recipient{
-		RecipientView: recipientOf(n, m, now), N: m.N, Name: r.Name, Detail: m.Detail, Held: m.Held, Restored: m.Restored,
+		RecipientView: recipientOf(n, m, now), N: m.N, Name: r.Name, Detail: m.Detail, Held: m.Held && !m.Restored, Restored: m.Restored,
 		Unknown: m.Q == 3,
 	}
 	r.Fallback, r.Call, r.ClickedAt, r.Clicks = before.Fallback, before.Call, before.ClickedAt, before.Clicks

@@ -67,7 +67,7 @@ type Message struct {
 	Number      string
 	Q           int
 	Rank        rank.Rank
-	Held        bool // its template is paused
+	Held        bool // its template is paused, or Restored
 	Restored    bool // held after a restore
 	Due         time.Time
 	Attempts    int
@@ -109,7 +109,7 @@ func scanMessage(scan db.Scan) (key carillon.MessageKey, m Message, err error) {
 		&started, &sent, &delivered, &read, &replied, &ended, &clicked, &m.Clicks)
 	m.N = key.N()
 	m.Restored = strings.HasPrefix(hold, RestoredPrefix)
-	m.Held = hold != "" && !m.Restored
+	m.Held = hold != ""
 	m.Due, m.StartedAt, m.SentAt = db.Instant(due), db.Instant(started), db.Instant(sent)
 	m.DeliveredAt, m.ReadAt, m.RepliedAt, m.EndedAt = db.Instant(delivered), db.Instant(read), db.Instant(replied), db.Instant(ended)
 	m.ClickedAt = db.Instant(clicked)

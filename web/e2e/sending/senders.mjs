@@ -193,7 +193,7 @@ describe("a number at Meta", () => {
 });
 
 describe("calls over WhatsApp", () => {
-  it("are explained, and refused by Meta with what to do", async (t) => {
+  it("are explained, and refused with what to do", async (t) => {
     company = await newCompany();
     await call("POST", "/panel/v1/senders", company.token, {
       id: "clinic",
@@ -206,7 +206,7 @@ describe("calls over WhatsApp", () => {
         access_token: "provider-token",
         app_secret: "provider-app-secret",
         verify_token: "a-verify-token-of-24-char",
-        base_url: await ask("graph?limit=TIER_250"),
+        base_url: await ask("graph"),
       },
     });
     const p = await open(t, company, "/senders/clinic");
@@ -218,7 +218,7 @@ describe("calls over WhatsApp", () => {
     await card.getByText(/sip\.example\.com/).waitFor();
     await card.getByLabel("Host name of this installation").fill("sip.clinic.test");
     await card.getByRole("button", { name: "Save" }).click();
-    await card.getByText(/limit of at least 2,000 people/).waitFor();
+    await card.getByText(/takes no calls over TLS/).waitFor();
     await card.scrollIntoViewIfNeeded();
     await looks(p, "sender-calls");
     for (const language of ["es", "pt"]) {

@@ -27,6 +27,8 @@ import (
 type Calling struct {
 	Trunk string // setting trunk of such a line
 	Realm string // of the peer's challenges
+	// Closed means that this installation takes no calls over TLS, which the provider's peer needs.
+	Closed bool
 	// Set changes the provider's settings, and returns them with the password that it made.
 	Set func(ctx context.Context, s *carillon.Sender, x provider.CallSettings) (provider.CallSettings, error)
 }
@@ -140,6 +142,11 @@ func (x Senders) setCalls(r *http.Request, by member.Member) (callsRow, error) {
 	}
 	if !want.On {
 		return x.callsOff(ctx, s, c, have)
+	}
+	if c.Closed {
+		err := carillon.InConflict("This installation takes no calls over TLS: the operator sets sip-tls-addr and a certificate")
+		err.Details = append(err.Details, carillon.Detail{Key: "refusal", Value: "calls_no_tls"})
+		return callsRow{}, err
 	}
 	if want.Agent != "" {
 		if _, err := x.Store.Resources.Agent(ctx, s.CompanyID, want.Agent); err != nil {

@@ -89,7 +89,12 @@ func TestCallsThatCannotBeSwitchedOnStayOff(t *testing.T) {
 	if got := w.Want("GET", path, by, "", 200, "", ""); got["on"] != false {
 		t.Errorf("%v", got)
 	}
-	w.Cloud.CallsErr = nil
+	w.Cloud.CallsErr, w.Cloud.Calling.Closed = nil, true
+	got = w.Want("PUT", path, by, on, 409, "conflict", "")
+	if got["details"].(map[string]any)["refusal"] != "calls_no_tls" || w.Cloud.Calls.On {
+		t.Errorf("%v, %+v", got, w.Cloud.Calls)
+	}
+	w.Cloud.Calling.Closed = false
 	w.Want("POST", "/panel/v1/senders", by, `{"number":"15555550100","channel":"voice","provider":"sandbox"}`, 201, "", "")
 	got = w.Want("PUT", path, by, on, 409, "conflict", "")
 	if got["details"].(map[string]any)["refusal"] != "calls_line_exists" || w.Cloud.Calls.On {

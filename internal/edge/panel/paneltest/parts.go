@@ -13,6 +13,7 @@ import (
 	"carillon/internal/call/handset"
 	"carillon/internal/call/sip"
 	"carillon/internal/call/telephone"
+	"carillon/internal/edge/panel/channels"
 	"carillon/internal/send/whatsapp"
 	"carillon/internal/store"
 	"carillon/internal/store/configure"
@@ -143,6 +144,7 @@ type fakeCloud struct {
 	Asked      []string
 	Subscribed []string
 	Redirected []string // addresses of callbacks
+	Calling    channels.Calling
 
 	Granted                   provider.Granted // of every code
 	Grants                    []provider.Grant
@@ -181,4 +183,10 @@ func (c *fakeCloud) redirect(_ context.Context, _ *carillon.Sender, address stri
 func (c *fakeCloud) exchange(_ context.Context, g provider.Grant) (provider.Granted, error) {
 	c.Grants = append(c.Grants, g)
 	return c.Granted, nil
+}
+
+// calling returns the channel's calls, which a test may change.
+func (c *fakeCloud) calling() *channels.Calling {
+	c.Calling = channels.Calling{Trunk: "sip:wa.meta.vc;transport=tls", Realm: "wa.meta.vc", Set: c.setCalls}
+	return &c.Calling
 }

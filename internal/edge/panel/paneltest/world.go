@@ -163,7 +163,7 @@ func New(t *testing.T) *World {
 		Providers: map[string]channels.Provider{"sandbox": {}, "whatsapp": {
 			Check: whatsapp.CheckSettings, Shown: whatsapp.ShownSettings(), Secrets: whatsapp.SecretSettings(), Inspect: cloud.inspect,
 			Subscribe: cloud.subscribe, Redirect: cloud.redirect,
-			Calling: &channels.Calling{Trunk: "sip:wa.meta.vc;transport=tls", Realm: "wa.meta.vc", Set: cloud.setCalls},
+			Calling: cloud.calling(),
 			Away: &channels.Away{
 				Setting: "base_url", Usual: whatsapp.DefaultBaseURL, Mark: "public", Secrets: []string{"access_token", "app_secret"},
 				Admit: admitChannel,

@@ -98,6 +98,8 @@ export const rules = {
   calls_on: "Turn calls off for this number first.",
   calls_off: "Calls are off for this number. Turn them on first.",
   calls_line: "Your company has a phone line with this number.",
+  calls_no_tls:
+    "This installation takes no calls over TLS. The operator turns them on with sip-tls-addr and a certificate.",
   whatsapp_line: "Only a call shows whether WhatsApp responds.",
   not_registrable: "Numbers of this kind aren't registered.",
   no_history: "Numbers of this kind have no history to import.",

@@ -105,6 +105,8 @@ export const rules = {
   calls_on: "Desactive primero las llamadas de este número.",
   calls_off: "Las llamadas de este número están desactivadas. Actívelas primero.",
   calls_line: "Su empresa tiene una línea telefónica con este número.",
+  calls_no_tls:
+    "Esta instalación no acepta llamadas por TLS. El operador las activa con sip-tls-addr y un certificado.",
   whatsapp_line: "Solo una llamada muestra si WhatsApp responde.",
   not_registrable: "Los números de este tipo no se registran.",
   no_history: "Los números de este tipo no tienen un historial que importar.",

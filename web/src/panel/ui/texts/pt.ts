@@ -105,6 +105,7 @@ export const rules = {
   calls_on: "Desative primeiro as ligações deste número.",
   calls_off: "As ligações deste número estão desativadas. Ative-as primeiro.",
   calls_line: "Sua empresa tem uma linha telefônica com este número.",
+  calls_no_tls: "Esta instalação não aceita ligações por TLS. O operador as ativa com sip-tls-addr e um certificado.",
   whatsapp_line: "Só uma ligação mostra se o WhatsApp responde.",
   not_registrable: "Números deste tipo não são registrados.",
   no_history: "Números deste tipo não têm histórico para importar.",

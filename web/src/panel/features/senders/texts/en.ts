@@ -456,5 +456,7 @@ export const callsTexts = {
     "The number doesn't meet Meta's conditions. Numbers in the WhatsApp Business app can't have calls here.",
   refused_calls_media: "Meta couldn't read the call's sound settings.",
   refused_calls_other_number: "The phone number ID of this sender belongs to another number. Check the ID.",
+  refused_calls_no_tls:
+    "This installation takes no calls over TLS. The operator turns them on with sip-tls-addr and a certificate.",
   refused_calls_line_exists: "Your company has a phone line with this number. Remove it first.",
 };

@@ -463,5 +463,7 @@ export const callsTexts = {
     "El número no cumple las condiciones de Meta. Los números de la app WhatsApp Business no pueden tener llamadas aquí.",
   refused_calls_media: "Meta no pudo leer los ajustes de sonido de la llamada.",
   refused_calls_other_number: "El ID de número de este remitente pertenece a otro número. Revise el ID.",
+  refused_calls_no_tls:
+    "Esta instalación no acepta llamadas por TLS. El operador las activa con sip-tls-addr y un certificado.",
   refused_calls_line_exists: "Su empresa tiene una línea telefónica con este número. Elimínela primero.",
 };

@@ -460,5 +460,7 @@ export const callsTexts = {
     "O número não atende às condições da Meta. Números do app WhatsApp Business não podem ter ligações aqui.",
   refused_calls_media: "A Meta não conseguiu ler as configurações de som da ligação.",
   refused_calls_other_number: "O ID do número deste remetente pertence a outro número. Confira o ID.",
+  refused_calls_no_tls:
+    "Esta instalação não aceita ligações por TLS. O operador as ativa com sip-tls-addr e um certificado.",
   refused_calls_line_exists: "Sua empresa tem uma linha telefônica com este número. Remova-a primeiro.",
 };
