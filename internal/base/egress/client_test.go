@@ -25,7 +25,7 @@ type names map[string][]string
 func (n names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
 	texts, ok := n[host]
 	if !ok {
-		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+		return nil, &net.DNSError{Err: "no such host", Name: host, Server: "10.255.255.53:53", IsNotFound: true}
 	}
 	var addrs []netip.Addr
 	for _, t := range texts {
@@ -119,6 +119,14 @@ func TestClientRefusesWhatIsNotPublic(t *testing.T) {
 	}
 	if hits.Load() != 0 {
 		t.Errorf("%d requests reached the server", hits.Load())
+	}
+}
+
+func TestErrorsDoNotNameTheResolver(t *testing.T) {
+	_, o := serve(t, func(http.ResponseWriter, *http.Request) {})
+	if _, err := get(t, o, "https://unknown.test/"); err == nil || !strings.Contains(err.Error(), "no such host") ||
+		strings.Contains(err.Error(), "10.255") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -144,6 +144,11 @@ func (g *gate) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	}
 	addrs, err := g.o.Resolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
+		if x, ok := errors.AsType[*net.DNSError](err); ok { // members see the error of their host, but not our resolver
+			public := *x
+			public.Server = ""
+			err = &public
+		}
 		return nil, fmt.Errorf("look up host: %w", err)
 	}
 	if len(addrs) == 0 {

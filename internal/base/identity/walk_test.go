@@ -33,6 +33,7 @@ var permitted = map[string]struct {
 	"edge/panel/paneltest/parts.go":     {1, "whether a number begins with a prefix"},
 	"queue/lane/pace.go":                {9, "the pause between two messages to one number"},
 	"call/handset/heard.go":             {1, "calls of the sandbox's phone, as they were dialled"},
+	"call/sip/metatest/peer.go":         {2, "the stand-in of a peer, which is strict about the form"},
 	"store/calls/incoming_list.go":      {1, "one form of a line: the others are asked for too"},
 	"store/calls/list.go":               {1, "one form of a line: the others are asked for too"},
 	"store/chats/chats.go":              {1, "what a teammate changes of a contact"},

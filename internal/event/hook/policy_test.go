@@ -2,6 +2,8 @@ package hook
 
 import (
 	"errors"
+	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +23,20 @@ func TestRetryAfterIsReadWithSense(t *testing.T) {
 		o := judge(503, map[string][]string{"Retry-After": {text}}, now)
 		if !o.throttled || o.retryAfter != want {
 			t.Errorf("%q: %+v, want %v", text, o, want)
+		}
+	}
+}
+
+// A resolver's own address is nobody else's business.
+func TestAHostWithoutAnAddressIsNamed(t *testing.T) {
+	unknown := &net.DNSError{Err: "no such host", Name: "events.test", Server: "10.255.255.53:53", IsNotFound: true}
+	silent := &net.DNSError{Err: "i/o timeout", Name: "events.test", Server: "10.255.255.53:53", IsTimeout: true}
+	for err, want := range map[error]string{
+		unknown: "Its host events.test does not exist: check the address",
+		silent:  "Its host events.test can't be looked up: the name servers do not respond",
+	} {
+		if got := reason(fmt.Errorf("look up host: %w", err)); got != want {
+			t.Errorf("%q, not %q", got, want)
 		}
 	}
 }

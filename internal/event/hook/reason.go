@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,8 @@ func reason(err error) string {
 	case text != "":
 	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"): // it has no error type
 		text = "it speaks HTTP on this port, not HTTPS: give another port, or turn encryption on there"
+	case unknownHost(err) != "": // the error also names our resolver
+		text = unknownHost(err)
 	case errors.Is(err, io.EOF):
 		text = "it closed the connection without a response"
 	default:
@@ -41,6 +44,18 @@ func reason(err error) string {
 	}
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:]
+}
+
+// unknownHost returns the fault of a host name without an address, or "".
+func unknownHost(err error) string {
+	x, ok := errors.AsType[*net.DNSError](err)
+	switch {
+	case !ok:
+		return ""
+	case x.IsNotFound:
+		return "its host " + x.Name + " does not exist: check the address"
+	}
+	return "its host " + x.Name + " can't be looked up: the name servers do not respond"
 }
 
 // certificate returns the fault of an endpoint's certificate, or "" if there is none or a rare one.

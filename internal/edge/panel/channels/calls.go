@@ -12,6 +12,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/config"
+	"carillon/internal/base/identity"
 	"carillon/internal/base/jsonbody"
 	"carillon/internal/base/provider"
 	"carillon/internal/edge/httpio"
@@ -249,7 +250,7 @@ func (x Senders) roomForCalls(ctx context.Context, line, have *carillon.Sender) 
 		return err
 	}
 	if slices.ContainsFunc(all, func(l *carillon.Sender) bool {
-		return l.ID == line.ID || l.Channel == carillon.Voice && l.Number == line.Number
+		return l.ID == line.ID || l.Channel == carillon.Voice && identity.Number(l.Number).Is(line.Number)
 	}) {
 		err := carillon.InConflict("The company has a phone line of this number")
 		err.Details = append(err.Details, carillon.Detail{Key: "refusal", Value: "calls_line_exists"})

@@ -13,6 +13,7 @@ import (
 	"carillon"
 	"carillon/internal/account/auth"
 	"carillon/internal/base/config"
+	"carillon/internal/base/identity"
 	"carillon/internal/base/provider"
 	"carillon/internal/base/resource"
 	"carillon/internal/edge/httpio"
@@ -251,7 +252,7 @@ func (s Senders) replace(r *http.Request, by member.Member, id string) (wholeSen
 		if have.Channel != x.Channel {
 			return carillon.Invalid("channel", "A sender keeps its channel: add another sender")
 		}
-		if on && have.Number != x.Number {
+		if on && !identity.Number(have.Number).Is(x.Number) {
 			return carillon.Invalid("number", "Calls are on for this number: switch them off first")
 		}
 		x.Settings = given // start over when the transaction is retried
