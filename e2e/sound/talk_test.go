@@ -33,7 +33,7 @@ const (
 	talkKey     = "ck_talk_widget"
 	greeting    = "Welcome to the harbour, what would you like to know?"
 	question    = "What are your opening hours?"
-	barge       = "Stop, please. How can I pay?"
+	barge       = "Please stop and say how can I pay?"
 )
 
 const talkProvision = `companies:
@@ -281,7 +281,7 @@ func (c *caller) wait(kind string, fits func(m map[string]any) bool) map[string]
 		})
 		c.mu.Unlock()
 		if closed != 0 {
-			c.t.Fatalf("wait for %s: closed with %d", kind, closed)
+			c.t.Fatalf("wait for %s: closed with %d: %.3000s", kind, closed, fmt.Sprint(others))
 		}
 		select {
 		case <-c.change:
