@@ -21,8 +21,8 @@ type CallSettings struct {
 type CallPermission struct {
 	Given bool
 	Until time.Time // zero: permanent, or not given
-	// MayCall and MayAsk are the channel's answer whether a call, or a request for the permission, is allowed now. CallAt and
-	// AskAt are when they are allowed again; zero if unknown.
+	// MayCall and MayAsk report whether the channel allows a call, and a request for permission, now. CallAt and AskAt are
+	// the times of the next ones that it allows; zero if unknown.
 	MayCall, MayAsk bool
 	CallAt, AskAt   time.Time
 }

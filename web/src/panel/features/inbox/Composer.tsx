@@ -89,11 +89,7 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
     setWarning(null);
     setText(""); // what is written from now on is another message, perhaps of the other kind
     const since = anyway ? undefined : (seen.current ?? c.company_seq);
-    const sent = await (asks === "number"
-      ? inbox.askNumber(said, since)
-      : asks
-        ? inbox.askCalls(said, since)
-        : inbox.say(said, mode === "note", since));
+    const sent = await (asks ? inbox.ask(asks, said, since) : inbox.say(said, mode === "note", since));
     setBusy(false);
     if (sent.result !== "sent") back(said, mode);
     switch (sent.result) {

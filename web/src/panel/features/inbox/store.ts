@@ -471,17 +471,11 @@ export class Inbox {
     );
   }
 
-  /** askNumber sends a text with a button by which the contact shares their number. */
-  askNumber(text: string, seen: number | undefined, client_id: string = id()): Promise<Sent> {
+  /** ask sends a text with a button by which the contact shares their number, or allows calls. */
+  ask(what: "number" | "calls", text: string, seen: number | undefined, client_id: string = id()): Promise<Sent> {
+    const asked = what === "number" ? { ask_number: true } : { ask_calls: true };
     return this.send("answers", { text, note: false, client_id }, () =>
-      Promise.resolve({ client_id, text, seen, ask_number: true }),
-    );
-  }
-
-  /** askCalls sends a text with a button by which the contact allows calls. */
-  askCalls(text: string, seen: number | undefined, client_id: string = id()): Promise<Sent> {
-    return this.send("answers", { text, note: false, client_id }, () =>
-      Promise.resolve({ client_id, text, seen, ask_calls: true }),
+      Promise.resolve({ client_id, text, seen, ...asked }),
     );
   }
 

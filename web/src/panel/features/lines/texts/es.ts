@@ -54,7 +54,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   incomingHelp: "Este agente contesta las llamadas al número.",
   refer: "La operadora transfiere las llamadas",
   referHelp:
-    "La llamada sale de Carillon (SIP REFER): puede contestarla un buzón de voz y la grabación termina. Si falla, Carillon llama al número.",
+    "La llamada sale de Carillon (SIP REFER): un buzón puede contestar y la grabación acaba. Si falla, Carillon llama al número.",
   register: "Registrarse en la troncal",
   registerHelp:
     "Para centralitas y operadoras que solo envían llamadas a líneas registradas. Usa el usuario y la contraseña de arriba.",

@@ -54,7 +54,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   incomingHelp: "Este agente atende as ligações para o número.",
   refer: "A operadora transfere as ligações",
   referHelp:
-    "A ligação sai do Carillon (SIP REFER): pode cair na caixa postal, e a gravação termina. Se falhar, o Carillon liga para o número.",
+    "A ligação sai do Carillon (SIP REFER): a caixa postal pode atender e a gravação termina. Se falhar, o Carillon liga.",
   register: "Registrar no tronco",
   registerHelp:
     "Para centrais e operadoras que só enviam ligações a linhas registradas. Usa o usuário e a senha acima.",

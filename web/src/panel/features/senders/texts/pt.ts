@@ -317,7 +317,7 @@ export const checkTexts: Record<keyof typeof en.checkTexts, string> = {
   registeredDone: "Número registrado",
   pin: "PIN",
   pinHelp:
-    "Seis dígitos. Se o número tiver um PIN de verificação em duas etapas, informe esse; senão, este será o PIN. Anote-o: ele não é armazenado aqui.",
+    "Seis dígitos: o PIN da verificação em duas etapas ou, se não houver, um novo. Anote-o: ele não é armazenado aqui.",
   pinTitle: "Verificação em duas etapas",
   pinAbout: "A Meta pede este PIN quando o número é registrado novamente. Ele não é armazenado aqui.",
   pinNew: "Seis dígitos. Substitui o PIN atual. Anote-o.",

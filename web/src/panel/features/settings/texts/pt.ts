@@ -8,7 +8,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   copyId: "Copiar o ID",
   nameHelp: "Visível para a equipe; os agentes o dizem nas ligações de teste.",
   renameNote:
-    "Se um arquivo de configuração identificar esta empresa pelo nome e não pelo ID, altere o nome lá também. Caso contrário, ele criaria outra empresa.",
+    "Se um arquivo de configuração usar o nome desta empresa e não o ID, altere-o lá também; senão, ele criará outra empresa.",
   strict: "Recusar remetentes desconhecidos",
   strictHelp:
     "Os sistemas indicam o remetente em recipient_id. Se desativado, um ID desconhecido usa o remetente padrão.",
