@@ -61,6 +61,10 @@ describe("counted clicks", () => {
     assert.equal(followed.headers.get("location"), "https://shop.test/orders/7");
     await shot(phone, "clicks-phone");
     await until(
+      async () => (await call("GET", "/panel/v1/campaigns", company.token)).data.some((x) => x.name === "orders"),
+      "the campaign is counted",
+    );
+    await until(
       async () => (await call("GET", "/panel/v1/campaigns/one?name=orders", company.token)).messages?.clicked === 1,
       "the click is counted",
     );
