@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { accessible, png, shot } from "../browser.mjs";
-import { newCompany, stranger } from "../world.mjs";
+import { newCompany, stranger, until } from "../world.mjs";
 
 let company;
 
@@ -49,8 +49,15 @@ describe("files in the chat", () => {
       ]);
       assert.equal(download.suggestedFilename(), "invoice.pdf");
       await p.reload();
-      frame = p.frames()[1];
-      await frame.locator(".picture img").waitFor();
+      const has = (f) =>
+        f
+          .locator(".picture img")
+          .count()
+          .catch(() => 0); // a frame of before may be gone
+      frame = await until(async () => {
+        for (const f of p.frames()) if (await has(f)) return f;
+        return undefined;
+      }, "the picture is back");
       assert.equal(await frame.locator(".row .picture, .row .file").count(), 2);
     });
   }
