@@ -19,6 +19,7 @@ type restoredCommand struct {
 	Send   restoredSend   `cmd:"" help:"Send held messages, even if they were sent since the backup was made."`
 	Fail   restoredFail   `cmd:"" help:"End held messages as failed, outcome_unknown; a late receipt corrects that."`
 	Mark   restoredMark   `cmd:"" help:"Hold due messages after a restore by PostgreSQL's tools, before the first start."`
+	Accept restoredAccept `cmd:"" help:"Accept a database that moved with nothing lost (pg_upgrade), before the first start."`
 }
 
 // heldState is the state of an installation after a restore.
@@ -118,7 +119,8 @@ func (c *restoredDecision) decide(ctx context.Context, env *environment, decisio
 	return c.done(env, map[string]int{"decided": total}, fmt.Sprintf("%d messages %s", total, what))
 }
 
-type restoredMark struct {
+// unusedDatabase are the flags of commands that open a database which no program uses.
+type unusedDatabase struct {
 	Settings kong.Plugins `embed:""`
 	jsonFlag
 }
@@ -126,8 +128,8 @@ type restoredMark struct {
 // quietFor is the time that the heartbeats of the database's nodes are observed; a live node beats every second.
 const quietFor = 3 * time.Second
 
-// Run marks the database as restored. No program may be using it.
-func (c *restoredMark) Run(ctx context.Context, env *environment) (err error) {
+// with runs do with the database's store.
+func (c *unusedDatabase) with(ctx context.Context, env *environment, do func(s *store.Store) error) (err error) {
 	cfg, err := config.Load(givenSettings(c.Settings), env.Lookup)
 	if err != nil {
 		return usageError{err}
@@ -144,13 +146,37 @@ func (c *restoredMark) Run(ctx context.Context, env *environment) (err error) {
 	if err := quiet(ctx, s); err != nil {
 		return err
 	}
-	r, err := s.Mark(ctx, time.Now().UTC(), func(int, int) {})
-	if err != nil {
-		return err
-	}
-	line := fmt.Sprintf("%d messages were due by now and are held; %d that were being sent ended as failed, outcome_unknown",
-		r.Total(), r.Failed)
-	return c.done(env, restoredFolder{At: r.At, Held: r.Total(), Failed: r.Failed}, line)
+	return do(s)
+}
+
+type restoredMark struct{ unusedDatabase }
+
+// Run marks the database as restored. No program may be using it.
+func (c *restoredMark) Run(ctx context.Context, env *environment) error {
+	return c.with(ctx, env, func(s *store.Store) error {
+		r, err := s.Mark(ctx, time.Now().UTC(), func(int, int) {})
+		if err != nil {
+			return err
+		}
+		line := fmt.Sprintf("%d messages were due by now and are held; %d that were being sent ended as failed, outcome_unknown",
+			r.Total(), r.Failed)
+		return c.done(env, restoredFolder{At: r.At, Held: r.Total(), Failed: r.Failed}, line)
+	})
+}
+
+type restoredAccept struct{ unusedDatabase }
+
+// Run records the database's server as the origin of its data, so that the next start holds nothing.
+func (c *restoredAccept) Run(ctx context.Context, env *environment) error {
+	return c.with(ctx, env, func(s *store.Store) error {
+		if s.DB.SQLite() {
+			return usageError{errors.New("--database-url: is required, because SQLite has no other server")}
+		}
+		if err := s.Trust(ctx); err != nil {
+			return err
+		}
+		return c.done(env, map[string]bool{"accepted": true}, "the database is accepted with nothing lost; the next start holds nothing")
+	})
 }
 
 // quiet returns an error if a node of the database is alive. On SQLite the folder's lock rules that out.

@@ -168,7 +168,7 @@ func (a *App) open(ctx context.Context) (*tracing.Tracing, error) {
 	}
 	a.store, err = store.Open(ctx, store.Options{
 		Dir: a.cfg.Data, DatabaseURL: a.cfg.DatabaseURL.Reveal(), MasterKey: key, Processors: a.o.Processors, Logger: a.log,
-		Committed: a.metrics.Committed, Wait: databaseWait, Shares: a.shares,
+		Committed: a.metrics.Committed, Wait: databaseWait, RequireSynchronous: a.cfg.RequireSynchronous, Shares: a.shares,
 	})
 	if err == nil {
 		a.onStop(func(context.Context) error { return a.store.Close() })
@@ -178,6 +178,9 @@ func (a *App) open(ctx context.Context) (*tracing.Tracing, error) {
 		return nil, err
 	}
 	a.outage.Watch(a.store.DB.Health.Ping)
+	if err := a.store.Recognize(ctx, a.log); err != nil {
+		return tracer, err
+	}
 	return tracer, checkRestored(ctx, a.store, a.log)
 }
 

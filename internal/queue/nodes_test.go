@@ -38,15 +38,26 @@ func withSearchPath(t *testing.T, address, path string) string {
 	return u.String()
 }
 
-func TestNodeWithAWrongClockLeavesItsShardsToAnother(t *testing.T) {
+func TestNodeAheadOfTheOthersLeavesItsShardsToThem(t *testing.T) {
 	t.Parallel()
+	skewedNode(t, "-", carillon.Shards, 0)
+}
+
+func TestNodeBehindTheOthersWarnsAndKeepsItsShards(t *testing.T) {
+	t.Parallel()
+	skewedNode(t, "+", carillon.Shards/2, carillon.Shards/2)
+}
+
+// skewedNode runs a node for which the database's clock is off by an hour, joined by one whose clock is right, until they
+// own the given numbers of shards.
+func skewedNode(t *testing.T, sign string, rights, wrongs int) {
+	t.Helper()
 	address := storetest.PatientPostgres(t)
 	right := onPostgres(t, address, Options{})
-	// In the other node's sessions the database's clock is an hour ahead.
 	for _, statement := range []string{
 		"CREATE SCHEMA skewed",
-		"CREATE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS 'SELECT pg_catalog.clock_timestamp() + " +
-			"interval ''1 hour'''",
+		"CREATE FUNCTION skewed.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS 'SELECT pg_catalog.clock_timestamp() " + sign +
+			" interval ''1 hour'''",
 	} {
 		storetest.Exec(t, address, statement)
 	}
@@ -81,11 +92,15 @@ func TestNodeWithAWrongClockLeavesItsShardsToAnother(t *testing.T) {
 	}
 	defer run(right)()
 	deadline := time.Now().Add(2 * time.Minute)
-	for owned(right) != carillon.Shards {
+	for owned(right) != rights || owned(wrong) != wrongs {
 		if time.Now().After(deadline) {
-			t.Fatalf("the node whose clock is right owns %d shards", owned(right))
+			t.Fatalf("the node whose clock is right owns %d shards, the other one %d", owned(right), owned(wrong))
 		}
 		<-time.After(20 * time.Millisecond)
+	}
+	ahead, early := wrong.Clock()
+	if ahead.Round(time.Hour).Abs() != time.Hour || early != (wrongs == 0) {
+		t.Error(ahead, early)
 	}
 }
 

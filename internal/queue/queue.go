@@ -101,6 +101,9 @@ func (q *Queue) Ready() <-chan struct{} { return q.members.Ready() }
 // Holds reports whether this node may start sends now.
 func (q *Queue) Holds() bool { return q.members.Valid() }
 
+// Clock returns by how much this node's clock is ahead of the database's, and whether this node would start work early.
+func (q *Queue) Clock() (ahead time.Duration, early bool) { return q.members.Clock() }
+
 // Owns reports whether this node believes that it owns a shard. It is meant for work that two nodes may do but only one
 // should.
 func (q *Queue) Owns(shard int) bool { return q.members.Owns(shard) }

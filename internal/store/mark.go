@@ -72,6 +72,9 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 	if err := s.setMark(ctx, now, markDone); err != nil {
 		return nil, err
 	}
+	if err := s.Trust(ctx); err != nil {
+		return nil, err
+	}
 	r, err := s.Restored(ctx)
 	if r != nil {
 		r.Failed = failed

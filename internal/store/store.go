@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"carillon"
@@ -49,8 +50,10 @@ type Options struct {
 	Committed  func(rows int, took time.Duration)
 	Processors int // determines the number of SQLite readers; default GOMAXPROCS
 	// Wait is the time for which Open waits for an unresponsive PostgreSQL; 0 fails immediately.
-	Wait   time.Duration
-	Shares *share.Set // nil for separate shares
+	Wait time.Duration
+	// RequireSynchronous refuses writes of callers while no synchronous standby of PostgreSQL confirms commits.
+	RequireSynchronous bool
+	Shares             *share.Set // nil for separate shares
 }
 
 // The places of operations in the lock order: closing notifications and deletions, shards with starts and results,
@@ -131,6 +134,7 @@ type Store struct {
 	Purges *purge.Store
 
 	backups backups
+	adopted atomic.Pointer[db.Origin] // recorded last
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 }
@@ -153,7 +157,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	d, err := db.Open(ctx, db.Options{
 		Dir: o.Dir, URL: o.DatabaseURL, Migrations: migrations, Logger: o.Logger, MaxWaiting: o.MaxWaiting, CommitTimeout: o.CommitTimeout,
-		Committed: o.Committed, Processors: o.Processors, Wait: o.Wait,
+		Committed: o.Committed, Processors: o.Processors, Wait: o.Wait, RequireSynchronous: o.RequireSynchronous,
 	})
 	if err != nil {
 		return nil, err

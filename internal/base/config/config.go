@@ -14,53 +14,54 @@ import (
 // Config is the program's validated settings. The table in settings.go documents its fields; docs/settings.md is
 // generated from it.
 type Config struct {
-	Addr              string
-	BaseURL           string // no trailing slash; empty means derived from the listen address
-	WidgetURL         string // no trailing slash; empty means BaseURL
-	Data              string
-	DatabaseURL       Secret // empty: SQLite in Data
-	MasterKeyFile     string // empty: a key created in Data, with SQLite only
-	ZonesFile         string // empty: the built-in time zones
-	Provision         []string
-	Demo              bool
-	ReadyFile         string
-	LogFormat         string // text or json
-	LogLevel          slog.Level
-	LogSlow           time.Duration
-	OpsAddr           string // empty: disabled
-	TracesURL         string // empty: the standard OTEL_ variables apply; without them, disabled
-	TrustedProxies    []netip.Prefix
-	MaxConnections    int
-	ConnectionsEach   int // maximum per address; 0 means a quarter of MaxConnections
-	ShutdownDelay     time.Duration
-	ShutdownTimeout   time.Duration
-	CallDrain         time.Duration
-	MaxCalls          int        // concurrent calls that this node places
-	SIPAddr           string     // for calls over UDP and TCP
-	SIPTLSAddr        string     // for calls over TLS; empty means disabled
-	SIPCertificate    string     // file name
-	SIPKey            string     // file name
-	SIPExternal       netip.Addr // zero value: the local address of the route
-	SIPPorts          [2]uint16  // for RTP; zero value: any free port
-	SIPAllowPrivate   []netip.Prefix
-	CallsDenied       destination.Denied // numbers that are never called
-	PasswordMemory    int                // MiB per hash
-	PasswordPasses    int
-	SMTPURL           Secret // empty: no e-mail is sent
-	MailFrom          string
-	OIDCIssuer        string // empty: no single sign-on
-	OIDCClientID      string
-	OIDCClientSecret  Secret
-	OIDCName          string
-	OIDCTrustEmail    bool   // treat an e-mail address as verified if the server does not state it
-	MetaAppID         string // empty: no sign-up by Facebook's dialog
-	MetaAppSecret     Secret
-	MetaConfigID      string
-	TranslateURL      string // LibreTranslate, no trailing slash; empty means no translation
-	TranslateKey      Secret
-	FileSize          int // MiB per file that people send
-	CompanyFiles      int // MiB of all files per company
-	MediaAllowPrivate []netip.Prefix
+	Addr               string
+	BaseURL            string // no trailing slash; empty means derived from the listen address
+	WidgetURL          string // no trailing slash; empty means BaseURL
+	Data               string
+	DatabaseURL        Secret // empty: SQLite in Data
+	RequireSynchronous bool   // of PostgreSQL's standbys
+	MasterKeyFile      string // empty: a key created in Data, with SQLite only
+	ZonesFile          string // empty: the built-in time zones
+	Provision          []string
+	Demo               bool
+	ReadyFile          string
+	LogFormat          string // text or json
+	LogLevel           slog.Level
+	LogSlow            time.Duration
+	OpsAddr            string // empty: disabled
+	TracesURL          string // empty: the standard OTEL_ variables apply; without them, disabled
+	TrustedProxies     []netip.Prefix
+	MaxConnections     int
+	ConnectionsEach    int // maximum per address; 0 means a quarter of MaxConnections
+	ShutdownDelay      time.Duration
+	ShutdownTimeout    time.Duration
+	CallDrain          time.Duration
+	MaxCalls           int        // concurrent calls that this node places
+	SIPAddr            string     // for calls over UDP and TCP
+	SIPTLSAddr         string     // for calls over TLS; empty means disabled
+	SIPCertificate     string     // file name
+	SIPKey             string     // file name
+	SIPExternal        netip.Addr // zero value: the local address of the route
+	SIPPorts           [2]uint16  // for RTP; zero value: any free port
+	SIPAllowPrivate    []netip.Prefix
+	CallsDenied        destination.Denied // numbers that are never called
+	PasswordMemory     int                // MiB per hash
+	PasswordPasses     int
+	SMTPURL            Secret // empty: no e-mail is sent
+	MailFrom           string
+	OIDCIssuer         string // empty: no single sign-on
+	OIDCClientID       string
+	OIDCClientSecret   Secret
+	OIDCName           string
+	OIDCTrustEmail     bool   // treat an e-mail address as verified if the server does not state it
+	MetaAppID          string // empty: no sign-up by Facebook's dialog
+	MetaAppSecret      Secret
+	MetaConfigID       string
+	TranslateURL       string // LibreTranslate, no trailing slash; empty means no translation
+	TranslateKey       Secret
+	FileSize           int // MiB per file that people send
+	CompanyFiles       int // MiB of all files per company
+	MediaAllowPrivate  []netip.Prefix
 }
 
 // Secret is a text that must not be shown. Printing it shows only whether it is set.

@@ -129,6 +129,9 @@ func (c *Config) check() error {
 	if c.DatabaseURL != "" && c.MasterKeyFile == "" {
 		faults = append(faults, errors.New("--master-key-file: is required with --database-url, because every node must have the same key"))
 	}
+	if c.RequireSynchronous && c.DatabaseURL == "" {
+		faults = append(faults, errors.New("--require-synchronous: needs --database-url, because SQLite has no standbys"))
+	}
 	if c.OpsAddr != "" && c.OpsAddr == c.Addr && !strings.HasSuffix(c.Addr, ":0") {
 		faults = append(faults, errors.New("--ops-addr: must differ from --addr"))
 	}

@@ -65,6 +65,12 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(databaseURL, func(c *Config) *Secret { return &c.DatabaseURL }),
 		},
 		{
+			Name: "require-synchronous", Default: "false", Switch: true,
+			Doc: "Accept and start nothing (503) while no synchronous standby of PostgreSQL confirms commits. The role needs " +
+				"pg_read_all_stats.",
+			set: one(boolean, func(c *Config) *bool { return &c.RequireSynchronous }),
+		},
+		{
 			Name: "master-key-file", Unit: "file",
 			Doc: "File with the master key, 32 bytes (raw or base64), which encrypts stored keys and provider settings. Without it " +
 				"one is created in the data folder; on PostgreSQL it is required.",

@@ -127,9 +127,12 @@ func (c Conditions) check(ctx context.Context) []check {
 	database := check{name: "database"}
 	if database.err = c.Store.DB.Health.Ping(ctx); database.err != nil {
 		database.fault = "The database does not answer"
+		if reason := c.Store.DB.Health.Refused(); reason != "" {
+			database.fault = reason
+		}
 		return append(checks, database)
 	}
-	return append(checks, database, c.writes(ctx), c.schema(ctx), c.clock(ctx), c.lease(), c.search(ctx), c.failover(ctx), c.masterKey())
+	return append(checks, database, c.writes(ctx), c.schema(ctx), c.clock(), c.lease(), c.search(ctx), c.failover(), c.masterKey())
 }
 
 func (c Conditions) running() check {
@@ -159,21 +162,21 @@ func (c Conditions) schema(ctx context.Context) check {
 	return check{name: "schema"}
 }
 
-func (c Conditions) clock(ctx context.Context) check {
-	offset, err := c.Store.DB.Health.ClockOffset(ctx)
+// clock only warns unless this node would start work early.
+func (c Conditions) clock() check {
+	ahead, early := c.Queue.Clock()
+	text := ahead.Round(time.Millisecond).String()
 	switch {
-	case err != nil:
-		return check{name: "clock", fault: "The database's clock cannot be read", err: err}
-	case offset.Abs() > membership.ClockTolerance:
-		return check{
-			name: "clock", fault: "The clock of this node differs from the database's by " + offset.Round(time.Millisecond).String(),
-		}
+	case early:
+		return check{name: "clock", fault: "The clock of this node is ahead of the other nodes': by " + text + " of the database's"}
+	case ahead.Abs() > membership.ClockTolerance:
+		return check{name: "clock", warning: "The clock of this node is ahead of the database's by " + text}
 	}
 	return check{name: "clock"}
 }
 
 func (c Conditions) lease() check {
-	if !c.Queue.Holds() {
+	if !c.Queue.Holds() && c.Store.DB.Health.Confirms() == nil {
 		return check{name: "lease", fault: "This node has not been able to tell the others that it is alive"}
 	}
 	return check{name: "lease"}
@@ -194,14 +197,12 @@ func (c Conditions) search(ctx context.Context) check {
 	return result
 }
 
-// failover only warns: a server whose replication status cannot be read may still serve.
-func (c Conditions) failover(ctx context.Context) check {
-	result := check{name: "failover"}
-	warnings, err := c.Store.DB.Health.FailoverWarnings(ctx)
-	if err != nil {
-		warnings = []string{"The database does not report how it is replicated"}
+// failover only warns, unless synchronous standbys are required.
+func (c Conditions) failover() check {
+	result := check{name: "failover", warning: strings.Join(c.Store.DB.Health.FailoverWarnings(), "; ")}
+	if err := c.Store.DB.Health.Confirms(); err != nil {
+		result.fault = "No synchronous standby of the database confirms commits"
 	}
-	result.warning = strings.Join(warnings, "; ")
 	return result
 }
 

@@ -47,9 +47,10 @@ func (m *Membership) Keep(ctx context.Context, drained <-chan struct{}) error {
 type keeper struct {
 	m          *Membership
 	watch      watch
+	witness    witness
 	suspicious bool        // another node may be dead: check more often
 	lapse      *time.Timer // fires when this node may no longer start work
-	clockOff   bool        // the clock was wrong in the last turn
+	nodes      []work.Node // as of the last turn
 }
 
 // turn beats once, checks the other nodes, and takes or gives shards; a leaving node only beats.
@@ -61,16 +62,32 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 	if err := m.store.DB.Health.Served(ctx); err != nil {
 		return err
 	}
-	fit, err := k.fitness(ctx, leaving)
+	if err := m.store.Adopt(ctx); err != nil {
+		return err
+	}
+	if err := m.store.Lost(ctx); errors.Is(err, store.ErrLostCommits) {
+		return k.distrust(ctx, "another node found it")
+	} else if err != nil {
+		return err
+	}
+	ahead, err := m.clock.read(ctx, m, k.nodes)
 	if err != nil {
 		return err
 	}
+	fit := work.Fit
+	switch {
+	case leaving:
+		fit = work.Leaving
+	case m.clock.Early():
+		fit = work.ClockOff
+	}
 	begin := bootTime()
-	alive, err := m.store.Nodes.Beat(ctx, m.id, fit)
+	alive, err := m.store.Nodes.Beat(ctx, m.id, fit, ahead)
 	switch {
 	case err != nil:
 		return err
 	case !alive:
+		k.witness.beat = 0
 		return m.rejoin(ctx)
 	}
 	k.renew(begin)
@@ -81,6 +98,10 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 	if err != nil {
 		return err
 	}
+	if evidence := k.witness.look(nodes, shards, m.id); evidence != "" {
+		return k.distrust(ctx, evidence)
+	}
+	k.nodes = nodes
 	deposed, err := k.depose(ctx, nodes)
 	if err != nil {
 		return err
@@ -95,6 +116,12 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 	}
 	m.joined()
 	return nil
+}
+
+// distrust ends all work on a database that lost commits.
+func (k *keeper) distrust(ctx context.Context, evidence string) error {
+	k.m.Stop()
+	return k.m.store.Distrust(ctx, evidence)
 }
 
 // renew extends the lease after a successful beat that began at the given time. If the lease had expired before, for
@@ -114,26 +141,6 @@ func (m *Membership) lapsed() {
 	if m.o.Lapsed != nil {
 		m.o.Lapsed()
 	}
-}
-
-// fitness returns the fitness of this node to own shards.
-func (k *keeper) fitness(ctx context.Context, leaving bool) (work.Fitness, error) {
-	if leaving {
-		return work.Leaving, nil
-	}
-	offset, err := k.m.store.DB.Health.ClockOffset(ctx)
-	if err != nil {
-		return 0, err
-	}
-	off := offset.Abs() > ClockTolerance
-	if off && !k.clockOff {
-		k.m.o.Log.ErrorContext(ctx, "the clock of this node differs from the database's; other nodes shall deliver", "offset",
-			offset.String())
-	}
-	if k.clockOff = off; off {
-		return work.ClockOff, nil
-	}
-	return work.Fit, nil
 }
 
 // part returns the number of shards that a node should own: the fittest nodes share them.

@@ -31,10 +31,6 @@ const (
 
 	// LeaseTime is how long after the start of a successful beat a node may start sends.
 	LeaseTime = 4 * time.Second
-
-	// ClockTolerance is the difference between a node's clock and the database's above which the node is not ready and
-	// leaves its shards to others. It is only a check, never a source of time.
-	ClockTolerance = 500 * time.Millisecond
 )
 
 // Subscriber works on the shards that this node owns.
@@ -69,6 +65,7 @@ type Membership struct {
 	sub   Subscriber
 	id    string
 	lease lease
+	clock clock
 
 	mu     sync.Mutex
 	owned  map[int]int64 // epoch by shard, as known to this node
@@ -114,8 +111,16 @@ func (m *Membership) Alone() bool { return m.store.DB.Engine() == "sqlite" }
 // Ready returns a channel that is closed once the node has joined the others.
 func (m *Membership) Ready() <-chan struct{} { return m.ready }
 
-// Valid reports whether this node may start sends now.
-func (m *Membership) Valid() bool { return m.lease.valid() }
+// Valid reports whether this node may start sends now: the others know that it is alive, and commits of starts are
+// confirmed as required.
+func (m *Membership) Valid() bool { return m.lease.valid() && m.store.DB.Health.Confirms() == nil }
+
+// Clock returns by how much this node's clock is ahead of the database's, and whether this node would start work early.
+func (m *Membership) Clock() (ahead time.Duration, early bool) {
+	m.clock.mu.Lock()
+	defer m.clock.mu.Unlock()
+	return m.clock.ahead, m.clock.early
+}
 
 // Owns reports whether this node believes that it owns a shard. It is meant for work that two nodes may do but only one
 // should.

@@ -52,5 +52,5 @@ func final(err error) bool {
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok && len(pe.Code) == 5 {
 		return pe.Code[:2] == "28" || pe.Code[:2] == "3D"
 	}
-	return errors.Is(err, errStandby)
+	return errors.Is(err, errStandby) || errors.Is(err, errPooled)
 }

@@ -51,6 +51,11 @@ func (c *committer) close() {
 
 // do passes a write to the committer and waits for its end. A full backlog refuses it immediately.
 func (c *committer) do(ctx context.Context, w *write) error {
+	if w.foreground() {
+		if err := c.db.Health.Confirms(); err != nil {
+			return err
+		}
+	}
 	w.done = make(chan error, 1)
 	c.mu.RLock()
 	if c.closed {

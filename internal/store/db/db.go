@@ -28,6 +28,8 @@ type Options struct {
 	Processors int // determines the number of SQLite readers; default GOMAXPROCS
 	// Wait is the time for which Open waits for an unresponsive PostgreSQL; 0 fails immediately.
 	Wait time.Duration
+	// RequireSynchronous refuses writes of callers while no synchronous standby of PostgreSQL confirms commits.
+	RequireSynchronous bool
 }
 
 // DB is a database of either engine. Its methods are safe for concurrent use.
@@ -83,10 +85,16 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		err = d.openSQLite(ctx, o.Dir, max(4, 2*o.Processors))
 	} else {
 		d.dialect = postgresDialect()
-		err = d.openPostgres(o.URL, &d.server)
-		d.timeout = max(d.timeout, d.server.connect)
+		err = d.openPostgres(o, &d.server)
+		d.timeout = max(d.timeout, d.server.hosts.connect)
 		if err == nil {
-			err = awaitServer(ctx, o.Logger, o.Wait, 2*d.server.connect, d.write.PingContext)
+			err = awaitServer(ctx, o.Logger, o.Wait, 2*d.server.hosts.connect, d.write.PingContext)
+		}
+		if err == nil {
+			err = d.server.checkSessions(ctx, d)
+		}
+		if err == nil {
+			err = d.server.replication.begin(ctx, d)
 		}
 	}
 	if err == nil {
@@ -114,6 +122,7 @@ func (d *DB) start(ctx context.Context, waiting int) {
 		d.done.Go(func() { d.wal.checkpoints(ctx, d) })
 	} else {
 		d.done.Go(func() { d.server.endStalledSessions(ctx, d) })
+		d.done.Go(func() { d.server.replication.watch(ctx, d) })
 	}
 }
 

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -133,6 +134,16 @@ func runScript(ctx context.Context, tx *sql.Tx, text string) error {
 // migrationLock is the key of the advisory lock held by the node that migrates.
 const migrationLock = 0x6361_7269
 
+// Alone runs fn while no other node migrates the database or runs its own.
+func Alone(ctx context.Context, d *DB, fn func(ctx context.Context) error) error {
+	unlock, err := lockMigrations(ctx, d.write, d.dialect)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return fn(ctx)
+}
+
 func lockMigrations(ctx context.Context, db *sql.DB, d dialect) (unlock func(), err error) {
 	if d.sqlite {
 		return func() {}, nil
@@ -141,8 +152,11 @@ func lockMigrations(ctx context.Context, db *sql.DB, d dialect) (unlock func(), 
 	if err != nil {
 		return nil, fmt.Errorf("lock migrations: %w", err)
 	}
-	for _, text := range []string{"SET lock_timeout = 0", fmt.Sprintf("SELECT pg_advisory_lock(%d)", migrationLock), "RESET lock_timeout"} {
+	// The lock outlives the transaction, in which alone no time-out applies.
+	wait := []string{"BEGIN", "SET LOCAL lock_timeout = 0", fmt.Sprintf("SELECT pg_advisory_lock(%d)", migrationLock), "COMMIT"}
+	for _, text := range wait {
 		if _, err := conn.ExecContext(ctx, text); err != nil {
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // the connection is dropped
 			_ = conn.Close()
 			return nil, fmt.Errorf("lock migrations: %w", err)
 		}

@@ -19,6 +19,7 @@ type Tx struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
 	plain map[string]driver.Stmt // the driver's own statements, for inserts
+	era   int64                  // of the connection; see origins
 
 	slot     int   // slot of the committer, see Slot
 	careful  int   // number of batches still to run statement by statement
@@ -363,14 +364,16 @@ func (t *Tx) rollback(ctx context.Context) error {
 
 // acquire takes the committer's dedicated connection, replacing a broken one.
 func (t *Tx) acquire(ctx context.Context) error {
-	if t.conn != nil {
+	era := t.db.server.origin.era.Load()
+	if t.conn != nil && t.era == era {
 		return nil
 	}
+	t.release()
 	conn, err := t.db.write.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("take a connection: %w", err)
 	}
-	t.conn = conn
+	t.conn, t.era = conn, era
 	if t.SQLite() {
 		t.stmts, t.plain = map[string]*sql.Stmt{}, map[string]driver.Stmt{}
 	}

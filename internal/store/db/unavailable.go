@@ -36,7 +36,8 @@ func (e *awayError) Unwrap() error { return e.error }
 func Away(err error) bool {
 	_, marked := errors.AsType[*awayError](err)
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
-	return marked || connecting
+	_, refused := errors.AsType[*refusal](err)
+	return marked || connecting || refused
 }
 
 // Transient reports whether a retry may succeed: the database is away or busy, a concurrent transaction interfered, or
@@ -48,10 +49,12 @@ func Transient(err error) bool {
 	return Away(err) || away(err) || isOverloaded(err) || retryable(err) || lockTimeout(err) || errors.Is(err, context.Canceled)
 }
 
-// readOnly reports whether a server refused a write because it is a standby, as after a failover behind a proxy.
+// readOnly reports whether a server refused a write because it is a standby, as after a failover behind a proxy, or
+// whether the server itself was refused.
 func readOnly(err error) bool {
 	pe, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && pe.Code == "25006" || errors.Is(err, errStandby)
+	_, refused := errors.AsType[*refusal](err)
+	return ok && pe.Code == "25006" || refused
 }
 
 func away(err error) bool {

@@ -7,6 +7,7 @@ import (
 	mathrand "math/rand/v2"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"carillon"
 	"carillon/internal/store/db"
@@ -38,7 +39,8 @@ type Node struct {
 	Name    string // its host name, for people
 	Beat    int64
 	Fit     Fitness
-	Session bool // PostgreSQL: the node's process holds its session open (KeepSession)
+	Ahead   time.Duration // of the database's clock
+	Session bool          // PostgreSQL: the node's process holds its session open (KeepSession)
 }
 
 // Fitness is the suitability of a node for shards, which only the fittest nodes get.
@@ -47,7 +49,7 @@ type Fitness int
 // The values of Fitness.
 const (
 	Leaving  Fitness = iota // it hands its shards over and acquires none
-	ClockOff                // its clock is wrong: it gets shards only if every node's is
+	ClockOff                // its clock is ahead of the other nodes': it would start work early
 	Fit
 )
 
@@ -122,9 +124,10 @@ func pickSlot(ctx context.Context, tx *db.Tx, id string) (int, error) {
 	return slots[0], nil
 }
 
-// Beat increments the node's counter and stores its fitness; false means that the node was declared dead.
-func (s *Nodes) Beat(ctx context.Context, id string, fit Fitness) (alive bool, err error) {
-	n, err := s.d.Exec(ctx, "UPDATE node SET beat = beat + 1, fit = $2 WHERE id = $1", id, int(fit))
+// Beat increments the node's counter and stores its fitness and by how much its clock is ahead of the database's; false
+// means that the node was declared dead.
+func (s *Nodes) Beat(ctx context.Context, id string, fit Fitness, ahead time.Duration) (alive bool, err error) {
+	n, err := s.d.Exec(ctx, "UPDATE node SET beat = beat + 1, fit = $2, ahead = $3 WHERE id = $1", id, int(fit), ahead.Milliseconds())
 	return n == 1, db.Wrap(err, "beat")
 }
 
@@ -146,9 +149,11 @@ func (s *Nodes) Cluster(ctx context.Context) (nodes []Node, shards []Shard, err 
 
 func (s *Nodes) nodes(ctx context.Context) ([]Node, error) {
 	return db.Collect(ctx, s.d, "nodes", func(scan db.Scan) (n Node, err error) {
-		err = scan(&n.ID, &n.Name, &n.Beat, &n.Fit)
+		var ahead int64
+		err = scan(&n.ID, &n.Name, &n.Beat, &n.Fit, &ahead)
+		n.Ahead = time.Duration(ahead) * time.Millisecond
 		return n, err
-	}, "SELECT id, name, beat, fit FROM node ORDER BY id")
+	}, "SELECT id, name, beat, fit, ahead FROM node ORDER BY id")
 }
 
 func (s *Nodes) shards(ctx context.Context) ([]Shard, error) {
