@@ -111,6 +111,7 @@ func newCommands() *commands {
 	cli.Backup.Settings = newSettingFlags(backupSettings...)
 	cli.Restore.Settings = newSettingFlags(restoreSettings...)
 	cli.Restored.Mark.Settings = newSettingFlags(restoreSettings...)
+	cli.Restored.Accept.Settings = newSettingFlags(restoreSettings...)
 	return cli
 }
 

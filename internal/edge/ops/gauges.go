@@ -56,6 +56,10 @@ var (
 	checkDesc     = desc("carillon_ready_check", "1 for every check of /readyz that holds.", "check")
 	walDesc       = desc("carillon_sqlite_wal_bytes", "Size of SQLite's write-ahead log.")
 	freeDesc      = desc("carillon_data_free_bytes", "Free space for the program on the disk of the data folder.")
+	syncDesc      = desc("carillon_database_synchronous", "1 while a synchronous standby of PostgreSQL confirms each commit.")
+	standbyDesc   = desc("carillon_database_standbys", "Standbys that follow the PostgreSQL server.")
+	untrustedDesc = desc("carillon_database_refused", "1 while the PostgreSQL server is refused: it went back to an older timeline, "+
+		"lost confirmed commits, or is another one.")
 	waitingDesc   = desc("carillon_commit_waiting", "Writes that wait for a group commit, and requests that wait for admission.")
 	openDesc      = desc("carillon_db_connections", "Connections of a pool by state: in_use, idle.", "pool", "state")
 	waitsDesc     = desc("carillon_db_waits_total", "How often a connection of a pool was waited for.", "pool")
@@ -98,7 +102,8 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (g *Sources) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, freeDesc, waitingDesc,
+		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, freeDesc, syncDesc, standbyDesc,
+		untrustedDesc, waitingDesc,
 		openDesc,
 		waitsDesc, waitedDesc, searchLagDesc, refusedDesc, statsLagDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
 		talkingDesc, filesDesc, streamsDesc, dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc,
@@ -139,6 +144,12 @@ func (g *Sources) Collect(to chan<- prometheus.Metric) {
 	var disk syscall.Statfs_t
 	if syscall.Statfs(g.Data, &disk) == nil {
 		gauge(freeDesc, float64(disk.Bavail)*float64(disk.Bsize))
+	}
+	if !g.Store.DB.SQLite() {
+		replication := g.Store.DB.Health.Replication()
+		gauge(syncDesc, oneIf(replication.Synchronous))
+		gauge(standbyDesc, float64(replication.Standbys))
+		gauge(untrustedDesc, oneIf(g.Store.DB.Health.Refused() != ""))
 	}
 	gauge(waitingDesc, float64(g.Store.DB.Commits.Waiting()))
 	for name, p := range g.Store.DB.Health.Pools() {

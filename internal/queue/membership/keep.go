@@ -78,7 +78,7 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 	switch {
 	case leaving:
 		fit = work.Leaving
-	case m.clock.Early():
+	case !m.clock.fit():
 		fit = work.ClockOff
 	}
 	begin := bootTime()

@@ -34,28 +34,28 @@ func TestACounterThatFellShowsLostCommits(t *testing.T) {
 	}
 }
 
-func TestOnlyAClockAheadOfTheMiddleIsEarly(t *testing.T) {
+func TestClocksAreComparedWithTheMiddleOfAll(t *testing.T) {
 	const ms = time.Millisecond
 	for name, c := range map[string]struct {
 		own    time.Duration
 		others []time.Duration
-		early  bool
+		want   time.Duration
 	}{
 		"alone, the database's clock is behind": {own: time.Hour},
 		"all agree, the database's is behind":   {own: time.Hour, others: []time.Duration{time.Hour, time.Hour}},
-		"ahead of one":                          {own: 600 * ms, others: []time.Duration{0}, early: true},
-		"ahead of one by little":                {own: 400 * ms, others: []time.Duration{0}},
-		"behind one":                            {own: 0, others: []time.Duration{time.Hour}},
+		"ahead of one":                          {own: 600 * ms, others: []time.Duration{0}, want: 600 * ms},
+		"the other one is ahead":                {own: 0, others: []time.Duration{time.Hour}},
+		"behind one":                            {own: -time.Hour, others: []time.Duration{0}, want: -time.Hour},
 		"the other one is behind":               {own: 0, others: []time.Duration{-time.Hour}},
-		"ahead of two":                          {own: time.Hour, others: []time.Duration{0, 10 * ms}, early: true},
-		"as many clocks say otherwise":          {own: time.Hour, others: []time.Duration{time.Hour, 0}, early: true},
+		"ahead of two":                          {own: time.Hour, others: []time.Duration{0, 10 * ms}, want: time.Hour},
+		"as many clocks say otherwise":          {own: time.Hour, others: []time.Duration{time.Hour, 0}, want: time.Hour},
 	} {
 		nodes := []work.Node{{ID: "self", Ahead: 5 * time.Hour}, {ID: "leaving", Ahead: -time.Hour, Fit: work.Leaving}}
 		for _, ahead := range c.others {
 			nodes = append(nodes, work.Node{ID: "other", Ahead: ahead, Fit: work.Fit})
 		}
-		if got := early(c.own, nodes, "self"); got != c.early {
-			t.Errorf("%s: %v", name, got)
+		if got := apart(c.own, nodes, "self"); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }
