@@ -173,6 +173,7 @@ type WebhookStatus struct {
 	Waiting       int        `json:"waiting"`
 	Failed        int        `json:"failed"`
 	Behind        int        `json:"behind"`
+	OldestAt      *time.Time `json:"oldest_at"` // time of the oldest event that it still gets
 }
 
 // List returns the company's webhooks.

@@ -229,9 +229,9 @@ func (s *site) ready(n *node, status int) {
 	}
 }
 
-// TestFaultsNodesAnHourApart steps the clock of one of two nodes, which then is not ready, so that it receives no
-// requests. Messages accepted by the other node still start on time, neither early by the one clock nor late by the
-// other.
+// TestFaultsNodesAnHourApart steps the clock of one of two nodes, which then receives no requests: it leaves its shards to
+// the other, and is not ready if it is ahead. Messages accepted by the other node still start on time, neither early by
+// the one clock nor late by the other.
 func TestFaultsNodesAnHourApart(t *testing.T) {
 	clockOf := map[*site]*clock{}
 	scenario{
@@ -252,7 +252,10 @@ func TestFaultsNodesAnHourApart(t *testing.T) {
 			s.front.set(s.a)
 			clockOf[s].set(s.t, off)
 			s.kills++
-			s.ready(s.b, http.StatusServiceUnavailable)
+			if off > 0 {
+				s.ready(s.b, http.StatusServiceUnavailable)
+			}
+			s.owners(1)
 			pause(s.t.Context(), 3*time.Second)
 			s.disturb(name, size, 2*time.Second, func(context.Context) {})
 			awaitEnd(s.t.Context(), s.books, s.patience, false, s.back)

@@ -73,6 +73,26 @@ func (r *rig) due(t *testing.T, k eventtable.EndpointKey, want bool) {
 	}
 }
 
+// backlog checks the events that wait for an endpoint; n is 0 for none.
+func backlog(t *testing.T, r *rig, k eventtable.EndpointKey, n int64, failing bool, oldest time.Time) {
+	t.Helper()
+	want := []eventtable.Backlog{{EndpointKey: k, Failing: failing, Events: n, Oldest: oldest}}
+	if n == 0 {
+		want = nil
+	}
+	all, err := r.Hooks.Backlogs(t.Context(), 10)
+	if err != nil || cmp.Diff(want, all) != "" {
+		t.Error(cmp.Diff(want, all), err)
+	}
+	if at, err := r.Hooks.Oldest(t.Context(), k); !at.Equal(oldest) || err != nil {
+		t.Error(at, oldest, err)
+	}
+	other := eventtable.EndpointKey{CompanyID: theirs, WebhookID: k.WebhookID}
+	if at, err := r.Hooks.Oldest(t.Context(), other); !at.IsZero() || err != nil {
+		t.Error("of another company:", at, err)
+	}
+}
+
 func endpointBegins(t *testing.T, r *rig) {
 	s := r.Hooks
 	r.happen(t, eventtable.Calls, "call.started", "before")
@@ -83,6 +103,7 @@ func endpointBegins(t *testing.T, r *rig) {
 	if n, err := s.Behind(t.Context(), k); n != 1 || err != nil {
 		t.Error(n, err)
 	}
+	backlog(t, r, k, 1, false, e.At)
 	have, err := s.Endpoint(t.Context(), k)
 	if err != nil || have == nil {
 		t.Fatal(have, err)
@@ -100,12 +121,18 @@ func endpointBegins(t *testing.T, r *rig) {
 		}
 	}
 	r.due(t, k, false)
+	backlog(t, r, k, 0, false, time.Time{})
 	cursors, err := s.Cursors(t.Context(), k)
 	if err != nil || len(cursors) != len(eventtable.Topics()) || cursors[0] != (eventtable.Cursor{Topic: eventtable.Calls, Seq: e.Seq}) {
 		t.Error(cursors, err)
 	}
-	r.happen(t, eventtable.Templates, "template.approved", "x")
-	have.PauseUntil = r.now.Add(time.Minute)
+	e = r.happen(t, eventtable.Templates, "template.approved", "x")
+	have.Failures = 3
+	if err := s.Save(t.Context(), &eventtable.Round{Endpoint: have}); err != nil {
+		t.Fatal(err)
+	}
+	backlog(t, r, k, 1, true, e.At)
+	have.PauseUntil, have.Failures = r.now.Add(time.Minute), 0
 	if err := s.Save(t.Context(), &eventtable.Round{Endpoint: have}); err != nil {
 		t.Fatal(err)
 	}
@@ -115,6 +142,9 @@ func endpointBegins(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	r.due(t, k, false)
+	if all, err := s.Backlogs(t.Context(), 10); len(all) != 0 || err != nil {
+		t.Error("of a disabled endpoint:", all, err)
+	}
 	if stored, err := s.Endpoint(t.Context(), k); err != nil || cmp.Diff(have, stored) != "" {
 		t.Error(cmp.Diff(have, stored), err)
 	}

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -88,7 +87,8 @@ var (
 	changesDesc = desc("carillon_breaker_changes_total", "State changes of circuit breakers, by class of fault and new state.",
 		"class", "state")
 	breakerDesc = desc("carillon_breaker_state",
-		"2: open, 1: half-open; closed ones are left out, and at most 100 senders are listed.", "sender", "class")
+		"2: open, 1: half-open; closed ones are left out, and at most 100 senders are listed. sender is the id in the set-up.",
+		"company", "sender", "class")
 )
 
 var unheardDesc = desc("carillon_call_packets_refused_total", //nolint:gochecknoglobals // a description, read only
@@ -108,7 +108,7 @@ func (g *Sources) Describe(to chan<- *prometheus.Desc) {
 		waitsDesc, waitedDesc, searchLagDesc, refusedDesc, statsLagDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
 		talkingDesc, filesDesc, streamsDesc, dueDesc, oldestDesc, inFlightDesc, unwrittenDesc, commitsDesc, brokenDesc, changesDesc,
 		breakerDesc, sipDesc, registeredDesc, heldDesc, mostDesc,
-		queuedDesc, deniedDesc, unheardDesc, hookLanesDesc, hookRateDesc,
+		queuedDesc, deniedDesc, unheardDesc, hookLanesDesc, hookRateDesc, hookBehindDesc, hookOldestDesc,
 	} {
 		to <- d
 	}
@@ -168,6 +168,7 @@ func (g *Sources) Collect(to chan<- prometheus.Metric) {
 	g.Unheard.Each(func(why rtp.Refusal, packets int64) { count(unheardDesc, float64(packets), why.String()) })
 	gauge(hookLanesDesc, float64(g.Hooks.Serving()))
 	gauge(hookRateDesc, g.Hooks.Rate())
+	g.ofBacklogs(ctx, gauge)
 	g.ofQueue(gauge, count)
 	g.ofConversations(gauge)
 	g.ofFiles(gauge)
@@ -208,7 +209,9 @@ func (g *Sources) ofQueue(gauge, count emit) {
 		}
 	}
 	for _, b := range s.Breakers {
-		gauge(breakerDesc, 1+oneIf(b.State == work.BreakerOpen), strconv.FormatInt(b.SenderUID, 10), string(b.Fault))
+		if x, err := g.Store.Senders.Sender(ctx, b.SenderUID); err == nil {
+			gauge(breakerDesc, 1+oneIf(b.State == work.BreakerOpen), x.CompanyID, x.ID, string(b.Fault))
+		}
 	}
 }
 

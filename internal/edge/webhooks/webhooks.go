@@ -185,6 +185,7 @@ type endpointState struct {
 	Waiting      int     `json:"waiting"` // failed deliveries that will be retried
 	Failed       int     `json:"failed"`  // deliveries given up
 	Behind       int64   `json:"behind"`  // events not examined yet
+	Oldest       *string `json:"oldest_at"`
 }
 
 func instant(t time.Time) *string {
@@ -235,7 +236,11 @@ func (d webhooks) stateOf(ctx context.Context, w *hook.Webhook, k events.Endpoin
 	if s.Waiting, s.Failed, err = d.store.Hooks.Counts(ctx, k); err != nil {
 		return nil, err
 	}
-	s.Behind, err = d.store.Hooks.Behind(ctx, k)
+	if s.Behind, err = d.store.Hooks.Behind(ctx, k); err != nil {
+		return nil, err
+	}
+	oldest, err := d.store.Hooks.Oldest(ctx, k)
+	s.Oldest = instant(oldest)
 	return s, err
 }
 

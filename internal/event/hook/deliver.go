@@ -250,6 +250,25 @@ func (d *Deliverer) Serving() int {
 	return d.serving
 }
 
+// Backlogs returns the endpoints with events waiting that are neither disabled nor paused, longest waiting first.
+func (d *Deliverer) Backlogs(ctx context.Context, most int) ([]events.Backlog, error) {
+	all, err := d.store.Hooks.Backlogs(ctx, most)
+	if err != nil {
+		return nil, err
+	}
+	kept := all[:0]
+	for _, b := range all {
+		w, err := d.listed(ctx, b.EndpointKey)
+		if err != nil {
+			return nil, err
+		}
+		if w != nil && !w.Paused {
+			kept = append(kept, b)
+		}
+	}
+	return kept, nil
+}
+
 // mayRead returns how many events a lane may read for its next round. Events that are read but not sent must be read
 // again.
 func (d *Deliverer) mayRead() int {

@@ -16,6 +16,8 @@ package purge
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"carillon"
@@ -62,10 +64,11 @@ type Purge struct {
 	companies  *accounts.Store
 	o          Options
 	pace       pace
-	operations int64     // count of the store's operations at the end of the last step
-	quotas     time.Time // when quotas were last purged
-	logged     bool      // SQLite's log may have deleted requests with one-time codes
-	soon       bool      // the last round left rows that another node purges or the search has not indexed yet: repeat it soon
+	operations int64          // count of the store's operations at the end of the last step
+	quotas     time.Time      // when quotas were last purged
+	logged     bool           // SQLite's log may have deleted requests with one-time codes
+	deleted    map[string]int // rows of this round, by kind
+	soon       bool           // the last round left rows that another node purges or the search has not indexed yet: repeat it soon
 }
 
 // New builds a Purge.
@@ -103,9 +106,22 @@ func (p *Purge) Run(ctx context.Context) error {
 	return nil
 }
 
+// record logs the rows that a round deleted.
+func (p *Purge) record(ctx context.Context, begin time.Time) {
+	if len(p.deleted) == 0 {
+		return
+	}
+	args := []any{"took", time.Since(begin).Round(time.Millisecond).String()}
+	for _, what := range slices.Sorted(maps.Keys(p.deleted)) {
+		args = append(args, what, p.deleted[what])
+	}
+	p.o.Log.InfoContext(ctx, "purged", args...)
+}
+
 // Round deletes everything that has expired.
 func (p *Purge) Round(ctx context.Context, now time.Time) error {
-	p.soon = false
+	p.soon, p.deleted = false, map[string]int{}
+	defer p.record(ctx, time.Now())
 	parts := []func(ctx context.Context, now time.Time) (busy bool, err error){
 		p.keys, p.secrets, p.clean, p.events, p.files,
 		p.addresses, p.inbound, p.past, p.phones, p.activity, p.daily, p.recordings, p.conversations, p.incoming,
@@ -411,6 +427,9 @@ const longestIdleWait = 100 * time.Millisecond
 // step is not canceled with its context.
 func (p *Purge) done(ctx context.Context, what string, x Purged, whole time.Duration) bool {
 	p.o.Step(what, x)
+	if x.Rows > 0 {
+		p.deleted[what] += x.Rows
+	}
 	operations := p.rows.d.Commits.Operations()
 	foreground := operations != p.operations
 	p.operations = operations

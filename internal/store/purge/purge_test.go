@@ -3,6 +3,7 @@ package purge_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -390,7 +391,11 @@ func TestRoundDeletesQuietConversations(t *testing.T) {
 			}
 		}
 		rows := map[string]int{}
-		p := purge.New(w.Purges, w.Accounts, purge.Options{Step: func(what string, x purge.Purged) { rows[what] += x.Rows }})
+		var log strings.Builder
+		p := purge.New(w.Purges, w.Accounts, purge.Options{
+			Step: func(what string, x purge.Purged) { rows[what] += x.Rows },
+			Log:  slog.New(slog.NewTextHandler(&log, nil)),
+		})
 		if err := p.Round(t.Context(), now); err != nil {
 			t.Fatal(err)
 		}
@@ -406,6 +411,9 @@ func TestRoundDeletesQuietConversations(t *testing.T) {
 				len(left) != want || left[0].Text != "new" {
 				t.Errorf("%s has the questions %v, %v", company, left, err)
 			}
+		}
+		if line := log.String(); !strings.Contains(line, "purged") || !strings.Contains(line, " conversations=1 questions=1") {
+			t.Error(line)
 		}
 		if rows[purge.Conversations] != 1 || rows[purge.Contacts] != 1 || rows[purge.Questions] != 1 {
 			t.Errorf("deleted %v", rows)

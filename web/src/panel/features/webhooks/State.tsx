@@ -60,6 +60,7 @@ function Known({ webhook: w, status: s }: { webhook: Webhook; status: Status }) 
             : fill(t.waitMany, { n: number(s.waiting, language) })}
         {s.failed > 0 && <> · {s.failed === 1 ? t.failedOne : fill(t.failedMany, { n: number(s.failed, language) })}</>}
         {s.behind > 0 && s.state !== "paused" && <> · {fill(t.behind, { n: number(s.behind, language) })}</>}
+        {s.oldest_at && <> · {fill(t.oldest, { time: absolute(s.oldest_at, language) })}</>}
       </p>
       <Buttons webhook={w} status={s} />
     </div>

@@ -48,6 +48,7 @@ export const texts = {
   failedMany: "{n} discarded",
   failedOne: "One discarded",
   behind: "{n} more queued",
+  oldest: "the oldest is from {time}",
   pause: "Pause",
   resume: "Resume",
   tryNow: "Try now",

@@ -49,6 +49,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   failedMany: "{n} descartadas",
   failedOne: "Una descartada",
   behind: "{n} más en cola",
+  oldest: "el más antiguo es de {time}",
   pause: "Pausar",
   resume: "Reanudar",
   tryNow: "Reintentar ahora",

@@ -49,6 +49,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   failedMany: "{n} descartadas",
   failedOne: "Uma descartada",
   behind: "mais {n} na fila",
+  oldest: "o mais antigo é de {time}",
   pause: "Pausar",
   resume: "Retomar",
   tryNow: "Tentar agora",
