@@ -146,7 +146,7 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 	old := purge.New(a.store.Purges, a.store.Accounts, purge.Options{Step: a.metrics.Purged, Backlog: a.metrics.Backlog, Log: a.log})
 	a.background = append(a.background,
 		p.auth.Run, p.catalog.Run, p.notify.Run, p.calls.Run, p.sandbox.Run, old.Run, p.hub.Run, p.conversations.Run, p.notices.Run,
-		p.messaging.Run, p.history.Run,
+		p.messaging.Run, p.history.Run, a.checkFile,
 		p.voices.Run, p.search.Run, p.vectors.Run, p.sites.Run, p.bulk.Run, p.activity.Run, p.hooks.Run,
 		effect.Flows{Store: a.store, Log: a.log}.Run, p.engineWork(a),
 	)
@@ -155,6 +155,9 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 	}
 	return p, p.route(a)
 }
+
+// checkFile looks for damage to SQLite's file.
+func (a *App) checkFile(ctx context.Context) error { return a.store.Integrity.Run(ctx, a.log) }
 
 // engineWork returns the background work of the database engine: the bus between nodes on PostgreSQL, the control
 // socket on SQLite.

@@ -142,8 +142,14 @@ func (l *lively) close(t *testing.T) {
 func published(t *testing.T, l *lively) (file string, m store.Manifest) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "a b?%;ü.db")
+	if at, err := l.BackedUpAt(t.Context()); !at.IsZero() || err != nil {
+		t.Error("before the first backup:", at, err)
+	}
 	if err := l.Backup(t.Context(), file+".part", silent); err != nil {
 		t.Fatal(err)
+	}
+	if at, err := l.BackedUpAt(t.Context()); at.IsZero() || err != nil {
+		t.Error("after a backup:", at, err)
 	}
 	return file, publish(t, file)
 }

@@ -133,10 +133,11 @@ type Store struct {
 	Hooks  *events.Hooks
 	Purges *purge.Store
 
-	backups backups
-	adopted atomic.Pointer[db.Origin] // recorded last
-	stop    context.CancelFunc
-	done    sync.WaitGroup
+	Integrity *Integrity
+	backups   backups
+	adopted   atomic.Pointer[db.Origin] // recorded last
+	stop      context.CancelFunc
+	done      sync.WaitGroup
 }
 
 // ErrFolderInUse means that another process uses the data folder.
@@ -212,6 +213,7 @@ func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 	s.Incoming = calls.NewIncoming(d, s.Nodes.ID, s.followed(events.Calls))
 	s.Contacts, s.Topics = chats.NewContacts(s.Chats), chats.NewTopics(event, s.Chats)
 	s.Past = chats.NewPast(s.Chats)
+	s.Integrity = &Integrity{s: s}
 	s.Purges = purge.NewStore(d, placeClose, s.Stats)
 	return s
 }

@@ -51,10 +51,15 @@ var (
 	evictedDesc  = desc("carillon_connections_evicted_total", "Connections closed at a limit by reason: idle, the longest idle one "+
 		"of all; address, the longest idle one of an address with too many; refused, a new one of an address whose connections are "+
 		"all in use.", "reason")
-	hashesDesc    = desc("carillon_password_hashes_total", "Password hashes computed.")
-	checkDesc     = desc("carillon_ready_check", "1 for every check of /readyz that holds.", "check")
-	walDesc       = desc("carillon_sqlite_wal_bytes", "Size of SQLite's write-ahead log.")
-	freeDesc      = desc("carillon_data_free_bytes", "Free space for the program on the disk of the data folder.")
+	hashesDesc = desc("carillon_password_hashes_total", "Password hashes computed.")
+	checkDesc  = desc("carillon_ready_check", "1 for every check of /readyz that holds.", "check")
+	walDesc    = desc("carillon_sqlite_wal_bytes", "Size of SQLite's write-ahead log.")
+	freeDesc   = desc("carillon_data_free_bytes", "Free space for the program on the disk of the data folder.")
+	backupDesc = desc("carillon_backup_timestamp_seconds",
+		"Time of the last backup of SQLite by `carillon backup`; absent before the first.")
+	checkedDesc = desc("carillon_integrity_checked_timestamp_seconds",
+		"Time of the last daily check of SQLite's file; absent before the first.")
+	damagedDesc   = desc("carillon_database_damaged", "1 if the last daily check of SQLite's file found damage.")
 	syncDesc      = desc("carillon_database_synchronous", "1 while a synchronous standby of PostgreSQL confirms each commit.")
 	standbyDesc   = desc("carillon_database_standbys", "Standbys that follow the PostgreSQL server.")
 	untrustedDesc = desc("carillon_database_refused", "1 while the PostgreSQL server is refused: it went back to an older timeline, "+
@@ -102,7 +107,8 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 // Describe implements prometheus.Collector.
 func (g *Sources) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, freeDesc, syncDesc, standbyDesc,
+		readyDesc, maintainDesc, restoredDesc, connsDesc, evictedDesc, hashesDesc, checkDesc, walDesc, freeDesc, backupDesc, checkedDesc,
+		damagedDesc, syncDesc, standbyDesc,
 		untrustedDesc, waitingDesc,
 		openDesc,
 		waitsDesc, waitedDesc, searchLagDesc, refusedDesc, statsLagDesc, shardsDesc, gainedDesc, lostDesc, lanesDesc, deepDesc,
@@ -145,7 +151,16 @@ func (g *Sources) Collect(to chan<- prometheus.Metric) {
 	if syscall.Statfs(g.Data, &disk) == nil {
 		gauge(freeDesc, float64(disk.Bavail)*float64(disk.Bsize))
 	}
-	if !g.Store.DB.SQLite() {
+	if at, err := g.Store.BackedUpAt(ctx); err == nil && !at.IsZero() {
+		gauge(backupDesc, float64(at.UnixMilli())/1000)
+	}
+	if g.Store.DB.SQLite() {
+		at, fault := g.Store.Integrity.Last()
+		gauge(damagedDesc, oneIf(fault != ""))
+		if !at.IsZero() {
+			gauge(checkedDesc, float64(at.UnixMilli())/1000)
+		}
+	} else {
 		replication := g.Store.DB.Health.Replication()
 		gauge(syncDesc, oneIf(replication.Synchronous))
 		gauge(standbyDesc, float64(replication.Standbys))

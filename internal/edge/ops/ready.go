@@ -132,7 +132,8 @@ func (c Conditions) check(ctx context.Context) []check {
 		}
 		return append(checks, database)
 	}
-	return append(checks, database, c.writes(ctx), c.schema(ctx), c.clock(), c.lease(), c.search(ctx), c.failover(), c.masterKey())
+	return append(checks, database, c.writes(ctx), c.schema(ctx), c.clock(), c.lease(), c.search(ctx), c.failover(), c.integrity(),
+		c.masterKey())
 }
 
 func (c Conditions) running() check {
@@ -202,6 +203,15 @@ func (c Conditions) failover() check {
 	result := check{name: "failover", warning: strings.Join(c.Store.DB.Health.FailoverWarnings(), "; ")}
 	if err := c.Store.DB.Health.Confirms(); err != nil {
 		result.fault = "No synchronous standby of the database confirms commits"
+	}
+	return result
+}
+
+// integrity only warns, because what is not damaged still serves.
+func (c Conditions) integrity() check {
+	result := check{name: "integrity"}
+	if _, fault := c.Store.Integrity.Last(); fault != "" {
+		result.warning = "The database's file is damaged: restore a backup"
 	}
 	return result
 }
