@@ -1,10 +1,12 @@
 package app_test
 
 import (
+	"context"
 	"errors"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"carillon"
 	"carillon/internal/app"
@@ -47,5 +49,108 @@ func TestNodeWhoseClockIsWrongIsNotReady(t *testing.T) {
 		}
 		why, _ := e.Details[0].Value.(string)
 		return strings.HasPrefix(why, "The clock of this node differs from the database's by ")
+	})
+}
+
+// twoNodes starts two nodes of the demo on one database.
+func twoNodes(t *testing.T, change func(c *config.Config)) (one, other talk) {
+	t.Helper()
+	database, key := storetest.PatientPostgres(t), storetest.MasterKey(t)
+	node := func(first bool) talk {
+		cfg := config.Config{
+			Addr: "127.0.0.1:0", Data: t.TempDir(), Demo: first, PasswordMemory: 8, PasswordPasses: 1, ShutdownTimeout: 2 * time.Minute,
+			DatabaseURL: config.Secret(database), MasterKeyFile: key,
+		}
+		if change != nil {
+			change(&cfg)
+		}
+		a, err := app.New(cfg, app.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := a.Stop(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+		return talk{t, a}
+	}
+	return node(true), node(false)
+}
+
+func TestTypingAndPresenceReachScreensOfAnotherNode(t *testing.T) {
+	t.Parallel()
+	one, other := twoNodes(t, nil)
+	crosses(t, one, other)
+}
+
+// repeat does something again until a matching event comes: what is not stored may be lost until all nodes listen.
+func repeat(t *testing.T, events <-chan sse, what string, do func(), meant func(e sse) bool) {
+	t.Helper()
+	again, hung := time.NewTicker(50*time.Millisecond), time.After(app.Hung)
+	defer again.Stop()
+	do()
+	for {
+		select {
+		case e, open := <-events:
+			if !open {
+				t.Fatalf("the stream ended before %s", what)
+			}
+			if meant(e) {
+				return
+			}
+		case <-again.C:
+			do()
+		case <-hung:
+			t.Fatalf("it hangs: nothing of %s", what)
+		}
+	}
+}
+
+// crosses checks that events which are not stored reach a visitor on one node and teammates on the other.
+func crosses(t *testing.T, one, other talk) {
+	t.Helper()
+	ana, owner := one.signIn("agent@demo.test"), one.signIn("owner@demo.test")
+	visitor, id := one.visit(1)
+	page, _ := one.follow("/functions/v1/chat/stream", visitor, "0")
+	inbox, _ := one.follow("/panel/v1/inbox/events", owner, "")
+	repeat(t, page, "other nodes to be heard", func() {
+		other.ask("POST", "/panel/v1/conversations/"+id+"/typing", owner, "", 204)
+	}, func(e sse) bool { return e.kind == "typing" })
+	far, leave := other.follow("/panel/v1/inbox/events", ana, "")
+	await(t, inbox, "a teammate on the other node", func(e sse) bool {
+		return e.kind == "presence" && e.data["name"] == "Demo Agent" && e.data["present"] == true
+	})
+	repeat(t, far, "the visitor who types", func() {
+		one.ask("POST", "/functions/v1/chat/typing", visitor, "", 204)
+	}, func(e sse) bool {
+		return e.kind == "typing" && e.data["author"] == "visitor" && e.data["conversation_id"] == id
+	})
+	other.ask("POST", "/panel/v1/conversations/"+id+"/viewing", ana, "", 204)
+	await(t, inbox, "a look from the other node", func(e sse) bool { return e.kind == "viewing" && e.data["name"] == "Demo Agent" })
+	other.ask("POST", "/panel/v1/conversations/"+id+"/typing", ana, "", 204)
+	typing := await(t, page, "the teammate who types", func(e sse) bool { return e.kind == "typing" && e.data["name"] == "Demo Agent" })
+	if typing.data["account_id"] != nil || typing.id != "" {
+		t.Errorf("the visitor got %v", typing)
+	}
+
+	// The agent answers on the other node: the pieces of its text come before the turn.
+	pieces := ""
+	other.ask("POST", "/functions/v1/chat/turns", visitor, `{"client_id":"v1","text":"What are your opening hours?"}`, 200)
+	await(t, page, "the agent's reply", func(e sse) bool {
+		if e.kind == "delta" {
+			pieces += e.data["text"].(string)
+		}
+		return e.kind == "turn" && e.data["author"] == "agent"
+	})
+	if pieces == "" {
+		t.Error("the reply came without its pieces")
+	}
+	leave()
+	await(t, inbox, "the teammate who left the other node", func(e sse) bool {
+		return e.kind == "presence" && e.data["name"] == "Demo Agent" && e.data["present"] == false
 	})
 }

@@ -206,6 +206,9 @@ func (p *parts) wireEvents(a *App) {
 	}
 	p.queue = queue.New(a.store, o)
 	p.hub = realtime.NewHub(a.store.Topics, a.log, others)
+	if !a.store.DB.SQLite() {
+		p.hub.Join(p.bus, nil)
+	}
 	p.bus.Add(p.hub.Kind())
 	realtime.Nodes{Bus: p.bus}.Receive(p.queue)
 	p.hookServers = hook.NewClient(a.cfg.MediaAllowPrivate)
