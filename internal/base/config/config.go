@@ -19,6 +19,9 @@ type Config struct {
 	WidgetURL         string // no trailing slash; empty means BaseURL
 	Data              string
 	DatabaseURL       Secret // empty: SQLite in Data
+	NATSURL           Secret // empty: nodes use only the database between them
+	NATSCredentials   string // file name
+	NATSCA            string // file name; default: the authorities of the system
 	MasterKeyFile     string // empty: a key created in Data, with SQLite only
 	ZonesFile         string // empty: the built-in time zones
 	Provision         []string

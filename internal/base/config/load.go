@@ -129,6 +129,12 @@ func (c *Config) check() error {
 	if c.DatabaseURL != "" && c.MasterKeyFile == "" {
 		faults = append(faults, errors.New("--master-key-file: is required with --database-url, because every node must have the same key"))
 	}
+	if c.NATSURL != "" && c.DatabaseURL == "" {
+		faults = append(faults, errors.New("--nats-url: needs --database-url, because NATS is only used between nodes, and SQLite has one"))
+	}
+	if c.NATSURL == "" && (c.NATSCredentials != "" || c.NATSCA != "") {
+		faults = append(faults, errors.New("--nats-credentials-file, --nats-ca-file: need --nats-url"))
+	}
 	if c.OpsAddr != "" && c.OpsAddr == c.Addr && !strings.HasSuffix(c.Addr, ":0") {
 		faults = append(faults, errors.New("--ops-addr: must differ from --addr"))
 	}

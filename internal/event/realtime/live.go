@@ -30,8 +30,8 @@ type Relay interface {
 	Subscribe(companyID, topic string, received func(payload []byte)) (end func())
 }
 
-// live is the part of a bus for events that are not stored: typing, viewing, presence, and the pieces of a reply. They
-// wait for the next flush and are then sent together, over the relay while it is active, otherwise with NOTIFY.
+// live is the part of a bus for events that are not stored: typing, viewing, presence, and the pieces of a reply. While
+// the relay is active, they go over it immediately. Otherwise they wait for the next flush and are then sent together.
 type live struct {
 	from    string // of this node, in payloads: the database returns them to it
 	relay   Relay  // nil if there is none
@@ -72,10 +72,19 @@ type liveEvent struct {
 
 // Send sends live events to the other nodes. It never blocks, and drops what exceeds the company's share.
 func (b *Bus) Send(all ...*events.Event) {
+	l := &b.live
+	fast := l.relay != nil && l.relay.Active()
 	for _, e := range all {
-		b.live.waiting.Add(e.CompanyID, len(e.Topic)+len(e.Kind)+len(e.Subject)+len(e.Payload), e)
+		if !fast {
+			l.waiting.Add(e.CompanyID, len(e.Topic)+len(e.Kind)+len(e.Subject)+len(e.Payload), e)
+		} else if text := encodeLive(e, false); text != nil {
+			l.relay.Publish(e.CompanyID, e.Topic, text)
+			l.relayed.Add(1)
+		}
 	}
-	b.wake()
+	if !fast {
+		b.wake()
+	}
 }
 
 // flushLive sends the live events that wait.
@@ -83,15 +92,6 @@ func (b *Bus) flushLive(ctx context.Context) {
 	l := &b.live
 	waiting := l.waiting.Take()
 	if len(waiting) == 0 {
-		return
-	}
-	if l.relay != nil && l.relay.Active() {
-		for _, e := range waiting {
-			if text := encodeLive(e, false); text != nil {
-				l.relay.Publish(e.CompanyID, e.Topic, text)
-				l.relayed.Add(1)
-			}
-		}
 		return
 	}
 	head := kindLive + "\n" + l.from
