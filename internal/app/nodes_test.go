@@ -90,8 +90,9 @@ func TestTypingAndPresenceReachScreensOfAnotherNode(t *testing.T) {
 	crosses(t, one, other)
 }
 
-func TestTypingAndPresenceReachScreensOfAnotherNodeOverNATS(t *testing.T) {
-	t.Parallel()
+// nats starts a NATS server and returns its URL.
+func nats(t *testing.T) string {
+	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +102,13 @@ func TestTypingAndPresenceReachScreensOfAnotherNodeOverNATS(t *testing.T) {
 	if !s.ReadyForConnections(app.Hung) {
 		t.Fatal("it hangs: NATS is not ready")
 	}
-	one, other := twoNodes(t, func(c *config.Config) { c.NATSURL = config.Secret(s.ClientURL()) })
+	return s.ClientURL()
+}
+
+func TestTypingAndPresenceReachScreensOfAnotherNodeOverNATS(t *testing.T) {
+	t.Parallel()
+	address := nats(t)
+	one, other := twoNodes(t, func(c *config.Config) { c.NATSURL = config.Secret(address) })
 	for _, k := range []talk{one, other} {
 		app.Within(t, "NATS is used", func() bool { return strings.Contains(k.a.Exposed(t), "\ncarillon_nats_active 1\n") })
 	}
