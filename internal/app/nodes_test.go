@@ -1,11 +1,17 @@
 package app_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"net"
 	"net/url"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -58,6 +64,11 @@ func TestNodeWhoseClockIsWrongIsNotReady(t *testing.T) {
 // twoNodes starts two nodes of the demo on one database.
 func twoNodes(t *testing.T, change func(c *config.Config)) (one, other talk) {
 	t.Helper()
+	return twoNodesLogging(t, io.Discard, change)
+}
+
+func twoNodesLogging(t *testing.T, log io.Writer, change func(c *config.Config)) (one, other talk) {
+	t.Helper()
 	database, key := storetest.PatientPostgres(t), storetest.MasterKey(t)
 	node := func(first bool) talk {
 		cfg := config.Config{
@@ -67,7 +78,7 @@ func twoNodes(t *testing.T, change func(c *config.Config)) (one, other talk) {
 		if change != nil {
 			change(&cfg)
 		}
-		a, err := app.New(cfg, app.Options{})
+		a, err := app.New(cfg, app.Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +104,13 @@ func TestTypingAndPresenceReachScreensOfAnotherNode(t *testing.T) {
 // nats starts a NATS server and returns its URL.
 func nats(t *testing.T) string {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
+	return natsServer(t, &server.Options{}).ClientURL()
+}
+
+func natsServer(t *testing.T, o *server.Options) *server.Server {
+	t.Helper()
+	o.Host, o.Port, o.NoLog, o.NoSigs = "127.0.0.1", cmp.Or(o.Port, server.RANDOM_PORT), true, true
+	s, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +119,7 @@ func nats(t *testing.T) string {
 	if !s.ReadyForConnections(app.Hung) {
 		t.Fatal("it hangs: NATS is not ready")
 	}
-	return s.ClientURL()
+	return s
 }
 
 func TestTypingAndPresenceReachScreensOfAnotherNodeOverNATS(t *testing.T) {
@@ -120,6 +137,80 @@ func TestTypingAndPresenceReachScreensOfAnotherNodeOverNATS(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestTypingCrossesWhileNATSIsDownAndItsPasswordIsNotShown(t *testing.T) {
+	t.Parallel()
+	s := natsServer(t, &server.Options{Username: "node", Password: "hunter2"})
+	address := strings.Replace(s.ClientURL(), "nats://", "nats://node:hunter2@", 1)
+	var log safeLog
+	one, other := twoNodesLogging(t, &log, func(c *config.Config) { c.NATSURL = config.Secret(address) })
+	owner := one.signIn("owner@demo.test")
+	visitor, id := one.visit(1)
+	page, _ := one.follow("/functions/v1/chat/stream", visitor, "0")
+	crosses := func(way string) {
+		t.Helper()
+		sent := func() int64 { return counted(t, other.a, `carillon_live_events_total{result="`+way+`"}`) }
+		before := sent()
+		repeat(t, page, "typing, "+way, func() {
+			other.ask("POST", "/panel/v1/conversations/"+id+"/typing", owner, "", 204)
+		}, func(e sse) bool { return e.kind == "typing" && sent() > before })
+	}
+	used := func(n int64) {
+		t.Helper()
+		for _, k := range []talk{one, other} {
+			app.Within(t, "NATS is used or not", func() bool { return counted(t, k.a, "carillon_nats_active") == n })
+		}
+	}
+	used(1)
+	crosses("relayed")
+	port := s.Addr().(*net.TCPAddr).Port
+	s.Shutdown()
+	s.WaitForShutdown()
+	used(0)
+	crosses("notified")
+	natsServer(t, &server.Options{Username: "node", Password: "hunter2", Port: port})
+	used(1)
+	crosses("relayed")
+	natsLines := 0
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "NATS") {
+			natsLines++
+		}
+	}
+	if text := log.String(); strings.Contains(text, "hunter2") || natsLines < 8 {
+		t.Errorf("the log has %d lines about NATS:\n%s", natsLines, text)
+	}
+}
+
+// safeLog is a log that several nodes write.
+type safeLog struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *safeLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *safeLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// counted returns the value of a metric.
+func counted(t *testing.T, a *app.App, name string) int64 {
+	t.Helper()
+	_, after, found := strings.Cut(a.Exposed(t), "\n"+name+" ")
+	text, _, _ := strings.Cut(after, "\n")
+	n, err := strconv.ParseInt(text, 10, 64)
+	if !found || err != nil {
+		t.Fatalf("no %s: %v", name, err)
+	}
+	return n
 }
 
 // repeat does something again until a matching event comes: what is not stored may be lost until all nodes listen.

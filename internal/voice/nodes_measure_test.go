@@ -76,7 +76,7 @@ func (e *ear) Read(ctx context.Context) ([]int16, error) {
 	return make([]int16, rate/50), nil
 }
 
-// underruns returns how often a listener with a buffer of the given length hears nothing, although sound follows.
+// underruns returns how often the buffer of a listener is empty although sound follows.
 func (e *ear) underruns() (n int, heard time.Duration) {
 	var ends time.Time
 	for i, at := range e.at {

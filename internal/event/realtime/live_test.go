@@ -232,3 +232,24 @@ func TestUnreadableLiveEventsAreRefused(t *testing.T) {
 		t.Errorf("of %d: %+v", len(hostile), got)
 	}
 }
+
+func FuzzLiveEvent(f *testing.F) {
+	f.Add(`live` + "\n" + `other` + "\n" + `{"c":"a","t":"topic","k":"typing","s":"x","p":{"author":"visitor"},"a":1}`)
+	f.Add("live\n\n{}\n{")
+	f.Add("event\n3 a/topic\nx")
+	f.Fuzz(func(t *testing.T, payload string) {
+		w := new(wireless)
+		n := newLiveNode(t, w, new(table)).start()
+		s := n.follow("a", "topic")
+		_ = w.Notify(t.Context(), "", payload)
+		all, _, err := s.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range all {
+			if strings.ContainsAny(e.Kind, "\r\n") || len(e.Payload) > 0 && !json.Valid(e.Payload) {
+				t.Errorf("shown: %+v", e)
+			}
+		}
+	})
+}

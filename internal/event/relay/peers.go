@@ -19,6 +19,9 @@ const (
 	knownFor = 2 * time.Second
 	heardFor = 2500 * time.Millisecond
 
+	// For this time after the start a node gets to know the others, whose signs come every second.
+	learnFor = 1200 * time.Millisecond
+
 	maxNodes = 1000
 )
 
@@ -160,7 +163,7 @@ func (r *Relay) decide(ctx context.Context) {
 		value = signReady
 	}
 	r.o.Announce(kindRelay, realtime.Item{Key: r.node, Value: value})
-	active := ready && all
+	active := ready && all && time.Since(r.started) > learnFor
 	if r.active.Swap(active) == active {
 		return
 	}

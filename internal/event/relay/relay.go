@@ -65,6 +65,8 @@ type Relay struct {
 	others *peers
 	waking chan struct{}
 
+	started time.Time
+
 	waiting   *realtime.Outbox[message]
 	connected atomic.Bool
 	active    atomic.Bool
@@ -105,7 +107,7 @@ func New(o Options) (*Relay, error) {
 	}
 	node := carillon.NewID(time.Now())
 	r := &Relay{
-		o: o, node: node, seal: sealer, others: newPeers(node), waking: make(chan struct{}, 1),
+		o: o, node: node, started: time.Now(), seal: sealer, others: newPeers(node), waking: make(chan struct{}, 1),
 		waiting: realtime.NewOutbox[message](maxWaiting, maxCompany),
 	}
 	r.subs.relay = r
@@ -220,6 +222,9 @@ func (r *Relay) connects(ctx context.Context) {
 
 func (r *Relay) disconnects(ctx context.Context, err error) {
 	r.connected.Store(false)
+	if ctx.Err() != nil {
+		return // the program stops
+	}
 	r.others.forget()
 	r.outages.Add(1)
 	if err == nil {

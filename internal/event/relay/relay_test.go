@@ -6,6 +6,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -332,7 +333,7 @@ func TestAKilledServerIsReplacedByTheDatabaseUntilItIsBack(t *testing.T) {
 		t.Errorf("the counts are %+v", x)
 	}
 	for _, line := range []string{
-		"connected to NATS", "no connection to NATS", `over the database" reason="no connection to NATS"`, "teammates' sound over NATS",
+		"connected to NATS", "no connection to NATS", "teammates' sound over the database", "teammates' sound over NATS",
 	} {
 		if !strings.Contains(one.log.String(), line) {
 			t.Errorf("the log lacks %s:\n%s", line, one.log)
@@ -604,6 +605,47 @@ func TestFilesAreCheckedAtTheStart(t *testing.T) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
+}
+
+func FuzzMessage(f *testing.F) {
+	d := new(database)
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
+	if err != nil {
+		f.Fatal(err)
+	}
+	s.Start()
+	f.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	o := relay.Options{URL: s.ClientURL(), Key: key, Log: slog.New(slog.DiscardHandler)}
+	bus := realtime.NewBus(d, o.Log)
+	o.Announce = bus.Publish
+	r, err := relay.New(o)
+	if err != nil {
+		f.Fatal(err)
+	}
+	bus.Add(r.Kind())
+	ctx, stop := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { _ = r.Run(ctx) })
+	f.Cleanup(func() { stop(); done.Wait() })
+	r.Subscribe("a", "b", func([]byte) { panic("a forged message is heard") })
+	c, err := nats.Connect(s.ClientURL())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(c.Close)
+	sum := sha256.Sum256(key)
+	subject := fmt.Sprintf("carillon.%x.a.b", sum[:8])
+	f.Add([]byte("typing"))
+	f.Add(make([]byte, 41))
+	f.Fuzz(func(t *testing.T, message []byte) {
+		before := r.Counts().Refused
+		within(t, "it is refused", func() bool { // repeated until the subscription is active
+			if err := c.Publish(subject, message); err != nil {
+				t.Fatal(err)
+			}
+			return r.Counts().Refused > before
+		})
+	})
 }
 
 // authority returns the file of a new authority, and a certificate of it for 127.0.0.1.
