@@ -59,6 +59,7 @@ type parcel struct {
 	Code           string     `json:"e,omitempty"`
 	Sound          []byte     `json:"s,omitempty"`
 	Event          *wireEvent `json:"v,omitempty"`
+	Relays         bool       `json:"y,omitempty"` // the sending end gets sound over the relay; earlier versions do not
 }
 
 // wireEvent is an update of a teammate's screen.
@@ -129,6 +130,7 @@ func (s *Sessions) opened(ctx context.Context, key talkKey) {
 func (s *Sessions) connect(ctx context.Context, p *parcel) {
 	e := s.wires.open(p.CompanyID, p.To, p.From, p.Rate)
 	defer e.close()
+	e.learn(p)
 	err := s.join(ctx, Teammate{
 		CompanyID: p.CompanyID, AccountID: p.AccountID, Name: p.Name, ConversationID: p.ConversationID, Line: e, Show: e.show,
 	})

@@ -233,6 +233,44 @@ func TestATeammatesSoundGoesOverTheRelayWhileItIsActive(t *testing.T) {
 	})
 }
 
+func TestSoundForANodeWithoutARelayGoesInParcels(t *testing.T) {
+	b, f := &bus{}, &fast{received: map[string]func([]byte){}}
+	f.active.Store(true)
+	talk(t, func(r *rig) { r.nodes, r.relay = b, f }, func(r *rig) {
+		ctx, stop := context.WithCancel(r.t.Context())
+		earlier := voice.NewSessions(voice.Options{
+			Dialogue: r.dialogue, Topics: r.hub, Detector: func(int) voice.Detector { return detector{} }, Nodes: b,
+			Log: slog.New(slog.DiscardHandler),
+		})
+		var runs sync.WaitGroup
+		runs.Go(func() { _ = r.sessions.Run(ctx) })
+		runs.Go(func() { _ = earlier.Run(ctx) })
+		r.wait(2 * time.Second)
+		r.dialogue.mu.Lock()
+		r.dialogue.c.State = chats.Active
+		r.dialogue.mu.Unlock()
+		mate := &line{in: make(chan []int16)}
+		left := make(chan error, 1)
+		go func() {
+			left <- earlier.Join(ctx, voice.Teammate{
+				CompanyID: company, AccountID: "ben", Name: "Ben", ConversationID: talkID, Line: mate, Show: func(voice.Event) {},
+			})
+		}()
+		synctest.Wait()
+		r.speaks(0, time.Second, time.Second)
+		if heard := mate.written(); heard < 1800*time.Millisecond || f.pieces != 0 {
+			t.Errorf("the teammate got %v, and the relay %d pieces", heard, f.pieces)
+		}
+		close(mate.in)
+		if err := <-left; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Second)
+		stop()
+		runs.Wait()
+	})
+}
+
 func TestAPersonWhoComesBackOnAnotherNodeEndsTheTalkOnThisOne(t *testing.T) {
 	b := &bus{}
 	talk(t, func(r *rig) { r.nodes = b }, func(r *rig) {

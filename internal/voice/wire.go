@@ -35,6 +35,7 @@ type wire struct {
 	closed  chan struct{}
 	close   func()
 	mu      sync.Mutex
+	relays  bool    // the other end gets sound over the relay
 	rest    []int16 // from Write, less than a parcel
 	last    time.Time
 }
@@ -67,7 +68,7 @@ func (w *wires) open(companyID, id, far string, rate int) *wire {
 func (e *wire) send() {
 	ctx := context.Background()
 	notify := func(p parcel) {
-		p.To = e.far
+		p.To, p.Relays = e.far, e.all.relay != nil
 		text, err := json.Marshal(p)
 		if err != nil {
 			return
@@ -116,9 +117,7 @@ func (e *wire) put(p parcel) {
 
 // take handles a parcel from the other end.
 func (e *wire) take(p *parcel) {
-	e.mu.Lock()
-	e.last = time.Now()
-	e.mu.Unlock()
+	e.learn(p)
 	if p.What != parcelRefused {
 		e.once.Do(func() { close(e.first) })
 	}
@@ -141,6 +140,13 @@ func (e *wire) take(p *parcel) {
 		e.close()
 	default:
 	}
+}
+
+// learn records a sign of the other end.
+func (e *wire) learn(p *parcel) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.last, e.relays = time.Now(), p.Relays
 }
 
 // hear handles sound that came over the relay.
@@ -187,7 +193,7 @@ func (e *wire) Write(pcm []int16) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.rest = append(e.rest, pcm...)
-	if relay := e.all.relay; relay != nil && relay.Active() {
+	if relay := e.all.relay; relay != nil && e.relays && relay.Active() {
 		for piece := max(1, e.rate/piecesPerSecond); len(e.rest) >= piece; e.rest = e.rest[piece:] {
 			relay.Publish(e.company, wireTopic+e.far, audio.Bytes(e.rest[:piece]))
 		}
