@@ -57,5 +57,8 @@ func Within(t *testing.T, what string, holds func() bool) {
 // Listening returns the address at which the program listens, regardless of its base URL.
 func (a *App) Listening() string { return a.server.Addr().String() }
 
+// Exposed returns the page of metrics.
+func (a *App) Exposed(t *testing.T) string { return exposed(t, a) }
+
 // Ready reports the program's readiness.
 func (a *App) Ready(ctx context.Context) (carillon.Details, error) { return a.readiness.Ready(ctx) }

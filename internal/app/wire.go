@@ -44,6 +44,7 @@ import (
 	"carillon/internal/edge/widget"
 	"carillon/internal/event/hook"
 	"carillon/internal/event/realtime"
+	"carillon/internal/event/relay"
 	"carillon/internal/queue"
 	"carillon/internal/send/bulk"
 	"carillon/internal/send/catalog"
@@ -81,6 +82,7 @@ type parts struct {
 
 	queue       *queue.Queue
 	bus         *realtime.Bus
+	relay       *relay.Relay // nil without NATS
 	hub         *realtime.Hub
 	hooks       *hook.Deliverer
 	hookServers *egress.Client
@@ -127,7 +129,9 @@ func (a *App) wire(ctx context.Context, tracer *tracing.Tracing) (*parts, error)
 	if err := p.wireAccounts(a); err != nil {
 		return nil, err
 	}
-	p.wireEvents(a)
+	if err := p.wireEvents(a); err != nil {
+		return nil, err
+	}
 	if err := p.wireSending(a); err != nil {
 		return nil, err
 	}
@@ -194,7 +198,7 @@ func (p *parts) wireAccounts(a *App) (err error) {
 
 // wireEvents builds the parts that carry events to other nodes, screens and endpoints, and the queue, which uses the
 // bus.
-func (p *parts) wireEvents(a *App) {
+func (p *parts) wireEvents(a *App) error {
 	host, _ := os.Hostname()
 	o := queue.Options{Log: a.log, Name: host}
 	p.whatsapp = whatsapp.New(whatsapp.Options{
@@ -209,6 +213,9 @@ func (p *parts) wireEvents(a *App) {
 	}
 	p.queue = queue.New(a.store, o)
 	p.hub = realtime.NewHub(a.store.Topics, a.log, others)
+	if err := p.wireRelay(a); err != nil {
+		return err
+	}
 	p.bus.Add(p.hub.Kind())
 	realtime.Nodes{Bus: p.bus}.Receive(p.queue)
 	p.hookServers = hook.NewClient(a.cfg.MediaAllowPrivate)
@@ -228,6 +235,34 @@ func (p *parts) wireEvents(a *App) {
 		}
 		p.hooks.Wake(companies...)
 	})
+	return nil
+}
+
+// wireRelay connects the hub with those of the other nodes, over NATS if the settings name servers.
+func (p *parts) wireRelay(a *App) error {
+	defer func() { a.metrics.Registry.MustRegister(relay.Metrics{Bus: p.bus, Relay: p.relay}) }()
+	switch {
+	case a.store.DB.SQLite():
+		return nil
+	case a.cfg.NATSURL == "":
+		p.hub.Join(p.bus, nil)
+		p.bus.Add(relay.Absent(carillon.NewID(time.Now()), p.bus.Publish))
+		return nil
+	}
+	key, err := a.store.Sealer.Derive("messages between nodes")
+	if err != nil {
+		return err
+	}
+	p.relay, err = relay.New(relay.Options{
+		URL: a.cfg.NATSURL.Reveal(), Credentials: a.cfg.NATSCredentials, CA: a.cfg.NATSCA, Key: key, Announce: p.bus.Publish, Log: a.log,
+	})
+	if err != nil {
+		return err
+	}
+	p.hub.Join(p.bus, p.relay)
+	p.bus.Add(p.relay.Kind())
+	a.background = append(a.background, p.relay.Run)
+	return nil
 }
 
 // maxUnreachable bounds the number of unreachable sandbox phones of all companies.
@@ -377,8 +412,13 @@ func (p *parts) wireTalking(a *App) error {
 	if !s.DB.SQLite() {
 		nodes = s.DB
 	}
+	var fast realtime.Relay
+	if p.relay != nil {
+		fast = p.relay
+	}
 	p.voices = voice.NewSessions(voice.Options{
-		Nodes: nodes, Shares: a.shares, Dialogue: conversation.NewAloud(p.conversations), Topics: p.hub, Observer: a.metrics.Voice,
+		Nodes: nodes, Relay: fast, Shares: a.shares, Dialogue: conversation.NewAloud(p.conversations), Topics: p.hub,
+		Observer: a.metrics.Voice,
 		Speakers: p.speakers, Transcribers: speech.Transcribers(p.engines, a.shares), Fallback: speech.Fallback,
 		Detector: voice.NewDetector, Log: a.log,
 	})

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"sync"
 	"time"
 
 	"carillon"
-	"carillon/internal/base/audio"
 	"carillon/internal/store/chats"
 )
 
@@ -28,6 +26,10 @@ const (
 	parcelSamples = 1280 // 80 ms at 16,000 per second; PostgreSQL accepts less than 8,000 bytes
 	parcelText    = 1500 // characters of an event
 	parcelsWait   = 64
+
+	piecesPerSecond = 50      // of sound over the relay
+	maxSound        = 8 << 10 // bytes of a piece
+	wireTopic       = "wire/" // of the relay, and the id of the end that receives
 )
 
 // Kinds of parcels.
@@ -57,6 +59,7 @@ type parcel struct {
 	Code           string     `json:"e,omitempty"`
 	Sound          []byte     `json:"s,omitempty"`
 	Event          *wireEvent `json:"v,omitempty"`
+	Relays         bool       `json:"y,omitempty"` // the sending end gets sound over the relay; earlier versions do not
 }
 
 // wireEvent is an update of a teammate's screen.
@@ -67,182 +70,6 @@ type wireEvent struct {
 	Name     string       `json:"name,omitempty"`
 	State    chats.State  `json:"state,omitempty"`
 	Position int          `json:"position,omitempty"`
-}
-
-// wires are this node's ends of the connections between teammates and persons on other nodes.
-type wires struct {
-	nodes Nodes
-	mu    sync.Mutex
-	ends  map[string]*wire
-}
-
-// wire is one end of such a connection. As a Line, it emits at the other end.
-type wire struct {
-	all     *wires
-	id, far string
-	rate    int
-	in      chan []int16
-	events  chan Event
-	refused chan string
-	first   chan struct{} // closed at the first parcel
-	once    sync.Once
-	out     chan parcel
-	closed  chan struct{}
-	close   func()
-	mu      sync.Mutex
-	rest    []int16 // from Write, less than a parcel
-	last    time.Time
-}
-
-func (w *wires) open(id, far string, rate int) *wire {
-	e := &wire{
-		all: w, id: id, far: far, rate: rate, in: make(chan []int16, parcelsWait), events: make(chan Event, parcelsWait),
-		refused: make(chan string, 1),
-		first:   make(chan struct{}), out: make(chan parcel, parcelsWait), closed: make(chan struct{}), last: time.Now(),
-	}
-	e.close = sync.OnceFunc(func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.ends, id)
-		close(e.closed)
-	})
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ends[id] = e
-	go e.send()
-	return e
-}
-
-// send sends parcels in order, and beats while there are none. It stops when the other end does.
-func (e *wire) send() {
-	ctx := context.Background()
-	notify := func(p parcel) {
-		p.To = e.far
-		text, err := json.Marshal(p)
-		if err != nil {
-			return
-		}
-		ctx, cancel := context.WithTimeout(ctx, joinTimeout)
-		defer cancel()
-		// a lost parcel is a moment of sound; a lost end is noticed by missing beats
-		_ = e.all.nodes.Notify(ctx, nodesChannel, string(text))
-	}
-	beat := time.NewTicker(beatEvery)
-	defer beat.Stop()
-	for {
-		select {
-		case p := <-e.out:
-			notify(p)
-		case <-beat.C:
-			notify(parcel{What: parcelBeat})
-			e.mu.Lock()
-			lost := time.Since(e.last) > lostAfter
-			e.mu.Unlock()
-			if lost {
-				e.close()
-			}
-		case <-e.closed:
-			for { // drain the last words
-				select {
-				case p := <-e.out:
-					notify(p)
-					continue
-				default:
-				}
-				notify(parcel{What: parcelLeft})
-				return
-			}
-		}
-	}
-}
-
-// put queues a parcel. If the queue is full, the parcel is dropped, as on a network.
-func (e *wire) put(p parcel) {
-	select {
-	case e.out <- p:
-	default:
-	}
-}
-
-// take handles a parcel from the other end.
-func (e *wire) take(p *parcel) {
-	e.mu.Lock()
-	e.last = time.Now()
-	e.mu.Unlock()
-	if p.What != parcelRefused {
-		e.once.Do(func() { close(e.first) })
-	}
-	switch p.What {
-	case parcelSound:
-		select {
-		case e.in <- audio.Samples(p.Sound):
-		default:
-		}
-	case parcelEvent:
-		if v := p.Event; v != nil {
-			select {
-			case e.events <- Event{Kind: v.Kind, Text: v.Text, Author: v.Author, Name: v.Name, State: v.State, Position: v.Position}:
-			default:
-			}
-		}
-	case parcelRefused:
-		select {
-		case e.refused <- p.Code:
-		default:
-		}
-	case parcelLeft:
-		e.close()
-	default:
-	}
-}
-
-// Rate implements Line.
-func (e *wire) Rate() int { return e.rate }
-
-// Read implements Line.
-func (e *wire) Read(ctx context.Context) ([]int16, error) {
-	select {
-	case pcm := <-e.in:
-		return pcm, nil
-	case <-e.closed:
-		return nil, io.EOF
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// Write implements Line.
-func (e *wire) Write(pcm []int16) error {
-	select {
-	case <-e.closed:
-		return io.ErrClosedPipe
-	default:
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.rest = append(e.rest, pcm...)
-	for len(e.rest) >= parcelSamples {
-		e.put(parcel{What: parcelSound, Sound: audio.Bytes(e.rest[:parcelSamples])})
-		e.rest = e.rest[parcelSamples:]
-	}
-	return nil
-}
-
-// Clear implements Line.
-func (e *wire) Clear() error { return nil }
-
-// Lead implements Line.
-func (e *wire) Lead() time.Duration { return 0 }
-
-// Digits implements Line.
-func (e *wire) Digits() <-chan rune { return nil }
-
-// show passes an event on.
-func (e *wire) show(x Event) {
-	text := []rune(x.Text)
-	e.put(parcel{
-		What: parcelEvent, Event: &wireEvent{x.Kind, string(text[:min(len(text), parcelText)]), x.Author, x.Name, x.State, x.Position},
-	})
 }
 
 // Run connects teammates and persons on different nodes, until ctx ends. With one node it does nothing.
@@ -301,8 +128,9 @@ func (s *Sessions) opened(ctx context.Context, key talkKey) {
 
 // connect connects a teammate on another node with a person on this one.
 func (s *Sessions) connect(ctx context.Context, p *parcel) {
-	e := s.wires.open(p.To, p.From, p.Rate)
+	e := s.wires.open(p.CompanyID, p.To, p.From, p.Rate)
 	defer e.close()
+	e.learn(p)
 	err := s.join(ctx, Teammate{
 		CompanyID: p.CompanyID, AccountID: p.AccountID, Name: p.Name, ConversationID: p.ConversationID, Line: e, Show: e.show,
 	})
@@ -316,7 +144,7 @@ func (s *Sessions) connect(ctx context.Context, p *parcel) {
 
 // joinFar connects a teammate with a person on another node. Errors: like Join.
 func (s *Sessions) joinFar(ctx context.Context, t Teammate) error {
-	e := s.wires.open(carillon.NewID(time.Now()), carillon.NewID(time.Now()), t.Line.Rate())
+	e := s.wires.open(t.CompanyID, carillon.NewID(time.Now()), carillon.NewID(time.Now()), t.Line.Rate())
 	defer e.close()
 	e.put(parcel{
 		What: parcelJoin, From: e.id, CompanyID: t.CompanyID, ConversationID: t.ConversationID, AccountID: t.AccountID,

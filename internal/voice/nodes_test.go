@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,6 +128,146 @@ func TestATeammateOnAnotherNodeTalksWithThePerson(t *testing.T) {
 		stop()
 		runs.Wait()
 		time.Sleep(time.Second)
+	})
+}
+
+// fast is a relay in memory, which a test switches on and off.
+type fast struct {
+	active   atomic.Bool
+	mu       sync.Mutex
+	received map[string]func(payload []byte)
+	pieces   int
+	longest  int
+}
+
+func (f *fast) Active() bool { return f.active.Load() }
+
+func (f *fast) Publish(companyID, topic string, payload []byte) {
+	f.mu.Lock()
+	received := f.received[companyID+"|"+topic]
+	f.pieces++
+	f.longest = max(f.longest, len(payload))
+	f.mu.Unlock()
+	if received != nil {
+		received(payload)
+	}
+}
+
+func (f *fast) Subscribe(companyID, topic string, received func(payload []byte)) (end func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.received[companyID+"|"+topic] = received
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.received, companyID+"|"+topic)
+	}
+}
+
+func TestATeammatesSoundGoesOverTheRelayWhileItIsActive(t *testing.T) {
+	b, f := &bus{}, &fast{received: map[string]func([]byte){}}
+	talk(t, func(r *rig) { r.nodes, r.relay = b, f }, func(r *rig) {
+		ctx, stop := context.WithCancel(r.t.Context())
+		other := voice.NewSessions(voice.Options{
+			Dialogue: r.dialogue, Topics: r.hub, Detector: func(int) voice.Detector { return detector{} }, Nodes: b, Relay: f,
+			Log: slog.New(slog.DiscardHandler),
+		})
+		var runs sync.WaitGroup
+		runs.Go(func() { _ = r.sessions.Run(ctx) })
+		runs.Go(func() { _ = other.Run(ctx) })
+		r.wait(2 * time.Second)
+		r.dialogue.mu.Lock()
+		r.dialogue.c.State = chats.Active
+		r.dialogue.mu.Unlock()
+		mate := &line{in: make(chan []int16)}
+		left := make(chan error, 1)
+		go func() {
+			left <- other.Join(ctx, voice.Teammate{
+				CompanyID: company, AccountID: "ben", Name: "Ben", ConversationID: talkID, Line: mate, Show: func(voice.Event) {},
+			})
+		}()
+		synctest.Wait()
+		speak := func() (heard time.Duration, pieces int) {
+			t.Helper()
+			before, begun := r.line.written(), f.pieces
+			for range 50 {
+				mate.in <- make([]int16, 512)
+				time.Sleep(32 * time.Millisecond)
+			}
+			synctest.Wait()
+			return r.line.written() - before, f.pieces - begun
+		}
+		f.active.Store(true)
+		if heard, pieces := speak(); heard != 1600*time.Millisecond || pieces < 80 { // and the person's silence
+			t.Errorf("over the relay the person got %v in %d pieces", heard, pieces)
+		}
+		f.active.Store(false)
+		if heard, pieces := speak(); heard < 1500*time.Millisecond || pieces != 0 {
+			t.Errorf("without it the person got %v, and the relay %d pieces", heard, pieces)
+		}
+		f.active.Store(true)
+		if heard, _ := speak(); heard < 1600*time.Millisecond {
+			t.Errorf("over the relay again the person got %v", heard)
+		}
+		f.mu.Lock()
+		for _, received := range f.received { // unusable sound
+			received(nil)
+			received([]byte{1})
+			received(make([]byte, 1<<20))
+		}
+		if f.longest != 2*rate/50 || len(f.received) != 2 {
+			t.Errorf("a piece of %d bytes, %d subscriptions", f.longest, len(f.received))
+		}
+		f.mu.Unlock()
+		close(mate.in)
+		if err := <-left; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if len(f.received) != 0 {
+			t.Errorf("%d subscriptions are left", len(f.received))
+		}
+		stop()
+		runs.Wait()
+	})
+}
+
+func TestSoundForANodeWithoutARelayGoesInParcels(t *testing.T) {
+	b, f := &bus{}, &fast{received: map[string]func([]byte){}}
+	f.active.Store(true)
+	talk(t, func(r *rig) { r.nodes, r.relay = b, f }, func(r *rig) {
+		ctx, stop := context.WithCancel(r.t.Context())
+		earlier := voice.NewSessions(voice.Options{
+			Dialogue: r.dialogue, Topics: r.hub, Detector: func(int) voice.Detector { return detector{} }, Nodes: b,
+			Log: slog.New(slog.DiscardHandler),
+		})
+		var runs sync.WaitGroup
+		runs.Go(func() { _ = r.sessions.Run(ctx) })
+		runs.Go(func() { _ = earlier.Run(ctx) })
+		r.wait(2 * time.Second)
+		r.dialogue.mu.Lock()
+		r.dialogue.c.State = chats.Active
+		r.dialogue.mu.Unlock()
+		mate := &line{in: make(chan []int16)}
+		left := make(chan error, 1)
+		go func() {
+			left <- earlier.Join(ctx, voice.Teammate{
+				CompanyID: company, AccountID: "ben", Name: "Ben", ConversationID: talkID, Line: mate, Show: func(voice.Event) {},
+			})
+		}()
+		synctest.Wait()
+		r.speaks(0, time.Second, time.Second)
+		if heard := mate.written(); heard < 1800*time.Millisecond || f.pieces != 0 {
+			t.Errorf("the teammate got %v, and the relay %d pieces", heard, f.pieces)
+		}
+		close(mate.in)
+		if err := <-left; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Second)
+		stop()
+		runs.Wait()
 	})
 }
 

@@ -287,6 +287,7 @@ type rig struct {
 	ended       chan error
 	hub         *realtime.Hub
 	nodes       voice.Nodes
+	relay       realtime.Relay
 	deaf        bool // there is no transcriber
 	stop        func(ctx context.Context) error
 	refuse      func(ctx context.Context)
@@ -323,7 +324,7 @@ func talk(t *testing.T, change func(r *rig), test func(r *rig)) {
 			Dialogue: r.dialogue, Topics: r.hub, Speakers: map[string]voice.Speaker{"main": r.speaker, "spare": &speaker{}},
 			Fallback:     "spare",
 			Transcribers: transcribers, Detector: func(int) voice.Detector { return detector{} },
-			Log: slog.New(slog.DiscardHandler), Nodes: r.nodes,
+			Log: slog.New(slog.DiscardHandler), Nodes: r.nodes, Relay: r.relay,
 		})
 		var err error
 		r.session, err = r.sessions.Open(t.Context(), voice.Start{

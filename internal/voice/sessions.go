@@ -35,7 +35,7 @@ func (nobody) Talking(int)                {}
 func (nobody) Took(string, time.Duration) {}
 func (nobody) Failed(string)              {}
 
-// Options configure Sessions. All are required except Nodes, Observer and Shares.
+// Options configure Sessions. All are required except Nodes, Relay, Observer and Shares.
 type Options struct {
 	Dialogue     Dialogue
 	Topics       Topics
@@ -43,7 +43,8 @@ type Options struct {
 	Transcribers map[string]Transcriber // by agent.Voice.Transcriber; "none" has none
 	Fallback     string                 // speaker that replaces a failing one
 	Detector     func(rate int) Detector
-	Nodes        Nodes // nil: a single node
+	Nodes        Nodes          // nil: a single node
+	Relay        realtime.Relay // carries sound between nodes while it is active; may be nil
 	Log          *slog.Logger
 	Observer     Observer   // default: no-op
 	Shares       *share.Set // limit the sessions of this node except Counted ones; nil means a new set
@@ -69,7 +70,7 @@ func NewSessions(o Options) *Sessions {
 	}
 	return &Sessions{
 		o: o, places: o.Shares.Of(share.Talks), id: carillon.NewID(time.Now()),
-		wires: &wires{nodes: o.Nodes, ends: map[string]*wire{}}, live: map[talkKey]*Session{},
+		wires: &wires{nodes: o.Nodes, relay: o.Relay, ends: map[string]*wire{}}, live: map[talkKey]*Session{},
 	}
 }
 

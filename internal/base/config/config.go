@@ -20,6 +20,9 @@ type Config struct {
 	Data               string
 	DatabaseURL        Secret // empty: SQLite in Data
 	RequireSynchronous bool   // of PostgreSQL's standbys
+	NATSURL            Secret // empty: nodes use only the database between them
+	NATSCredentials    string // file name
+	NATSCA             string // file name; default: the authorities of the system
 	MasterKeyFile      string // empty: a key created in Data, with SQLite only
 	ZonesFile          string // empty: the built-in time zones
 	Provision          []string

@@ -132,6 +132,12 @@ func (c *Config) check() error {
 	if c.RequireSynchronous && c.DatabaseURL == "" {
 		faults = append(faults, errors.New("--require-synchronous: needs --database-url, because SQLite has no standbys"))
 	}
+	if c.NATSURL != "" && c.DatabaseURL == "" {
+		faults = append(faults, errors.New("--nats-url: needs --database-url, because NATS is only used between nodes, and SQLite has one"))
+	}
+	if c.NATSURL == "" && (c.NATSCredentials != "" || c.NATSCA != "") {
+		faults = append(faults, errors.New("--nats-credentials-file, --nats-ca-file: need --nats-url"))
+	}
 	if c.OpsAddr != "" && c.OpsAddr == c.Addr && !strings.HasSuffix(c.Addr, ":0") {
 		faults = append(faults, errors.New("--ops-addr: must differ from --addr"))
 	}

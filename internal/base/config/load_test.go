@@ -218,6 +218,8 @@ func TestFaultsNameTheirSetting(t *testing.T) {
 		"password-memory":     {"4", `--password-memory: "4" is not a whole number from 8 to 1024`},
 		"password-passes":     {"0", `--password-passes: "0" is not a whole number from 1 to 20`},
 		"media-allow-private": {"home", `--media-allow-private: "home" is not a network`},
+		"nats-url":            {"nats://nats:4222", "--nats-url: needs --database-url"},
+		"nats-ca-file":        {"ca.pem", "--nats-ca-file: need --nats-url"},
 		"database-url":        {"postgres://db/x", "--master-key-file: is required with --database-url"},
 	} {
 		_, err := Load(map[string][]string{name: {c.value}}, environment(nil))
@@ -228,6 +230,21 @@ func TestFaultsNameTheirSetting(t *testing.T) {
 	_, err := Load(map[string][]string{"addr": {"x"}}, environment(map[string]string{"CARILLON_LOG_FORMAT": "y"}))
 	if lines := strings.Split(fmt.Sprint(err), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[1], "CARILLON_LOG_FORMAT: ") {
 		t.Errorf("two faults are reported as %q", lines)
+	}
+}
+
+func TestAddressesOfNATSAreCheckedAndNotShown(t *testing.T) {
+	for value, good := range map[string]bool{
+		"nats://nats:4222": true, "tls://u:hunter2@a:4222, tls://b:4222": true, "nats://hunter2@127.0.0.1": true,
+		"http://u:hunter2@nats:4222": false, "nats://u:hunter2@": false, "nats://u:hunter2@a:4222/path": false, "hunter2": false,
+		"nats://a:4222,": false, "nats://u:hunter2@a:b": false, "ws://u:hunter2@a": false, "nats://a?x=hunter2": false,
+	} {
+		c, err := Load(map[string][]string{
+			"nats-url": {value}, "database-url": {"postgres://db/x"}, "master-key-file": {"key"},
+		}, environment(nil))
+		if (err == nil) != good || strings.Contains(fmt.Sprint(err, c), "hunter2") || good && c.NATSURL.Reveal() != value {
+			t.Errorf("%s: %v %v", value, c, err)
+		}
 	}
 }
 

@@ -71,6 +71,25 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(boolean, func(c *Config) *bool { return &c.RequireSynchronous }),
 		},
 		{
+			Name: "nats-url", Unit: "nats url", Secret: true,
+			Doc: "Your NATS servers, as tls://user:password@nats1:4222,tls://nats2:4222 (nats:// is encrypted only if the server " +
+				"requires it). Between nodes, live events such as typing, and the sound of teammates, go over them. Every node needs " +
+				"this setting. Empty: they go over PostgreSQL.",
+			set: one(natsURL, func(c *Config) *Secret { return &c.NATSURL }),
+		},
+		{
+			Name: "nats-credentials-file", Unit: "file",
+			Doc: "The node's credentials for NATS, a file in NATS's format .creds, read at each connection. Empty: none but those in " +
+				"nats-url.",
+			set: one(text, func(c *Config) *string { return &c.NATSCredentials }),
+		},
+		{
+			Name: "nats-ca-file", Unit: "file",
+			Doc: "The authorities that sign the certificates of the NATS servers, in PEM; connections must then be encrypted. Empty: " +
+				"those of the system.",
+			set: one(text, func(c *Config) *string { return &c.NATSCA }),
+		},
+		{
 			Name: "master-key-file", Unit: "file",
 			Doc: "File with the master key, 32 bytes (raw or base64), which encrypts stored keys and provider settings. Without it " +
 				"one is created in the data folder; on PostgreSQL it is required.",

@@ -174,6 +174,22 @@ func databaseURL(s string) (Secret, error) {
 	return Secret(s), nil
 }
 
+// natsURL reads the URLs of NATS servers, separated by commas. Its errors do not contain the value, which may contain a
+// password.
+func natsURL(s string) (Secret, error) {
+	if s == "" {
+		return "", nil
+	}
+	for one := range strings.SplitSeq(s, ",") {
+		u, err := url.Parse(strings.TrimSpace(one))
+		if err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Hostname() == "" || u.Path+u.RawQuery+u.Fragment != "" {
+			return "", errors.New("is not of the form tls://user:password@host:4222 or nats://…, with commas between several " +
+				"(not shown: it may hold a password)")
+		}
+	}
+	return Secret(s), nil
+}
+
 // smtpURL reads the URL of a mail server. Its errors do not contain the value, which may contain a password.
 func smtpURL(s string) (Secret, error) {
 	if s == "" {

@@ -88,6 +88,7 @@ type follower struct {
 	r       *http.Request
 	session *session
 	last    state
+	replied int64 // seq of the agent's last turn
 	checked time.Time
 	alive   time.Time
 }
@@ -152,6 +153,9 @@ func (f *follower) event(e *events.Event) (x httpio.Event, shown bool) {
 		if json.Unmarshal(e.Payload, &stored) != nil {
 			return x, false
 		}
+		if stored.Author == chats.Agent {
+			f.replied = stored.Seq
+		}
 		view, shown := f.chat.show(stored)
 		if !shown {
 			return x, false
@@ -163,7 +167,10 @@ func (f *follower) event(e *events.Event) (x httpio.Event, shown bool) {
 		if json.Unmarshal(e.Payload, &what) != nil || what.Author == chats.Visitor {
 			return x, false
 		}
-		what.Account = ""
+		if e.Kind == "delta" && f.replied > what.After {
+			return x, false // a piece from another node that came after its reply
+		}
+		what.Account, what.After = "", 0
 		text, err := json.Marshal(what)
 		return httpio.Event{Name: e.Kind, Data: text}, err == nil
 	}

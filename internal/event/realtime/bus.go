@@ -41,11 +41,12 @@ type Kind struct {
 }
 
 // Bus announces changes on this node to the other nodes, over LISTEN and NOTIFY. It only carries keys and numbers; the
-// data is read from the database.
+// data is read from the database. The exception are live events, which are not stored (live.go).
 type Bus struct {
 	transport Transport
 	log       *slog.Logger
 	kinds     map[string]Kind
+	live      live
 
 	mu      sync.Mutex
 	waiting map[string]map[string]int64 // by kind, then key; nil means too many of the kind
@@ -55,6 +56,7 @@ type Bus struct {
 // NewBus returns a bus with the given kinds.
 func NewBus(t Transport, log *slog.Logger, kinds ...Kind) *Bus {
 	b := &Bus{transport: t, log: log, kinds: map[string]Kind{}, waiting: map[string]map[string]int64{}, signal: make(chan struct{}, 1)}
+	b.live.init()
 	b.Add(kinds...)
 	return b
 }
@@ -89,6 +91,10 @@ func (b *Bus) Publish(kind string, items ...Item) {
 	}
 	b.waiting[kind] = waiting
 	b.mu.Unlock()
+	b.wake()
+}
+
+func (b *Bus) wake() {
 	select {
 	case b.signal <- struct{}{}:
 	default:
@@ -122,6 +128,7 @@ func (b *Bus) flush(ctx context.Context) {
 	all := b.waiting
 	b.waiting = map[string]map[string]int64{}
 	b.mu.Unlock()
+	b.flushLive(ctx) // before the announcements, so that a turn follows the pieces of its text
 	for kind, waiting := range all {
 		for _, payload := range payloads(kind, waiting) {
 			if err := b.transport.Notify(ctx, channel, payload); err != nil && ctx.Err() == nil {
@@ -171,6 +178,10 @@ func (b *Bus) listen(ctx context.Context) {
 
 func (b *Bus) receive(payload string) {
 	kind, lines, _ := strings.Cut(payload, "\n")
+	if kind == kindLive {
+		b.receiveLive(lines)
+		return
+	}
 	k, known := b.kinds[kind]
 	if !known {
 		return // from a newer version of the program

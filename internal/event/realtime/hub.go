@@ -30,10 +30,13 @@ type Hub struct {
 	store  Reader
 	log    *slog.Logger
 	others func(kind string, items ...Item) // nil if there is only one node
+	send   func(live ...*events.Event)      // to other nodes; nil if there are none
+	live   *live                            // of the bus; nil without one
 
-	mu     sync.Mutex
-	topics map[topic]map[*Subscription]struct{}
-	count  int
+	mu      sync.Mutex
+	topics  map[topic]map[*Subscription]struct{}
+	relayed map[topic]func() // end of the relay's subscription
+	count   int
 }
 
 // Reader reads the table of events. Follow makes the program write the events of a topic, while a stream of the topic
@@ -50,7 +53,14 @@ func (t topic) key() string { return t.companyID + "/" + t.name }
 
 // NewHub returns a hub. others announces to other nodes (Bus.Publish); it is nil if there are none.
 func NewHub(r Reader, log *slog.Logger, others func(kind string, items ...Item)) *Hub {
-	return &Hub{store: r, log: log, others: others, topics: map[topic]map[*Subscription]struct{}{}}
+	return &Hub{store: r, log: log, others: others, topics: map[topic]map[*Subscription]struct{}{}, relayed: map[topic]func(){}}
+}
+
+// Join makes the hub exchange live events with the other nodes, over a bus and, unless it is nil, a relay. Call it before
+// the hub is used.
+func (h *Hub) Join(b *Bus, relay Relay) {
+	h.send, h.live = b.Send, &b.live
+	b.live.relay, b.live.show = relay, h.show
 }
 
 // Kind returns the hub's Bus kind.
@@ -79,26 +89,34 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 }
 
-// Publish passes committed events to the subscribers. It never blocks.
+// Publish passes committed events, and live ones, to the subscribers. It never blocks.
 func (h *Hub) Publish(stored ...*events.Event) {
 	for _, e := range stored {
-		h.mu.Lock() // locked per event, so that subscribers can take events in between
-		for s := range h.topics[topicOf(e)] {
-			s.add(*e)
-		}
-		h.mu.Unlock()
+		h.show(e)
 	}
 	if h.others != nil {
 		h.announce(stored)
 	}
 }
 
-// announce announces stored events. Of consecutive events of one topic it announces only the last, because other nodes
+// show passes an event to the subscribers on this node.
+func (h *Hub) show(e *events.Event) {
+	h.mu.Lock() // locked per event, so that subscribers can take events in between
+	defer h.mu.Unlock()
+	for s := range h.topics[topicOf(e)] {
+		s.add(*e)
+	}
+}
+
+// announce sends live events, and announces stored ones. Of consecutive events of one topic it announces only the last, because other nodes
 // read the earlier ones too.
 func (h *Hub) announce(stored []*events.Event) {
 	var last *events.Event
 	for _, e := range stored {
 		if e.Seq == 0 {
+			if h.send != nil {
+				h.send(e)
+			}
 			continue
 		}
 		if last != nil && topicOf(last) != topicOf(e) {
@@ -145,6 +163,9 @@ func (h *Hub) Subscribe(companyID, name string, after int64) (*Subscription, err
 	}
 	if h.topics[s.topic] == nil {
 		h.topics[s.topic] = map[*Subscription]struct{}{}
+		if h.live != nil && h.live.relay != nil {
+			h.relayed[s.topic] = h.live.relay.Subscribe(companyID, name, func(payload []byte) { h.relayLive(s.topic, payload) })
+		}
 	}
 	h.topics[s.topic][s] = struct{}{}
 	h.count++
@@ -199,6 +220,10 @@ func (h *Hub) remove(s *Subscription) {
 	delete(h.topics[s.topic], s)
 	if len(h.topics[s.topic]) == 0 {
 		delete(h.topics, s.topic)
+		if end := h.relayed[s.topic]; end != nil {
+			delete(h.relayed, s.topic)
+			end()
+		}
 	}
 	h.count--
 	close(s.ready)

@@ -20,6 +20,7 @@ type Subscription struct {
 	// Guarded by the hub's lock.
 	pending []events.Event
 	behind  bool // the table has, or may have, events that are not pending
+	before  int  // number of pending events from before the last notice that the table has more
 	ready   chan struct{}
 }
 
@@ -37,6 +38,9 @@ func (s *Subscription) Close() {
 // add must be called with the hub's lock held.
 func (s *Subscription) add(e events.Event) {
 	if len(s.pending) >= pendingMax {
+		if e.Seq == 0 {
+			return // a live event can be missed
+		}
 		s.hub.remove(s)
 		return
 	}
@@ -46,7 +50,7 @@ func (s *Subscription) add(e events.Event) {
 
 // readAgain must be called with the hub's lock held.
 func (s *Subscription) readAgain() {
-	s.behind = true
+	s.behind, s.before = true, len(s.pending)
 	s.signal()
 }
 
@@ -60,7 +64,7 @@ func (s *Subscription) signal() {
 // Next returns the events since the last call, without a gap, or none if there are no new ones. missed reports that
 // some events in between are no longer stored, so the caller must reload everything.
 func (s *Subscription) Next(ctx context.Context) (events []events.Event, missed bool, err error) {
-	pending, behind := s.takePending()
+	pending, before, behind := s.takePending()
 	if !behind {
 		if events, ok := s.follow(nil, pending); ok {
 			return events, false, nil
@@ -73,12 +77,13 @@ func (s *Subscription) Next(ctx context.Context) (events []events.Event, missed 
 		s.behind = true
 		return nil, false, err
 	}
+	live, pending := liveFirst(pending, before)
 	missed = s.gone || !s.whole && len(stored) > 0 && stored[0].Seq > s.last+1
 	s.gone = false
 	for _, e := range stored {
 		s.last = e.Seq
 	}
-	events, whole := s.follow(stored, pending)
+	events, whole := s.follow(append(live, stored...), pending)
 	if len(stored) == maxRead || !whole { // the pending events are in the table too, and are read from there
 		s.hub.mu.Lock()
 		defer s.hub.mu.Unlock()
@@ -90,12 +95,25 @@ func (s *Subscription) Next(ctx context.Context) (events []events.Event, missed 
 	return events, missed, nil
 }
 
-func (s *Subscription) takePending() (pending []events.Event, behind bool) {
+func (s *Subscription) takePending() (pending []events.Event, before int, behind bool) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	pending, behind = s.pending, s.behind
-	s.pending, s.behind = nil, false
-	return pending, behind
+	pending, before, behind = s.pending, s.before, s.behind
+	s.pending, s.before, s.behind = nil, 0, false
+	return pending, before, behind
+}
+
+// liveFirst returns the live events among the first n pending events, and all other events. On another node, the pieces
+// of an agent's reply arrive as live events and then the reply in the table: they must stay in this order.
+func liveFirst(pending []events.Event, n int) (live, others []events.Event) {
+	for i := range pending {
+		if i < n && pending[i].Seq == 0 {
+			live = append(live, pending[i])
+		} else {
+			others = append(others, pending[i])
+		}
+	}
+	return live, others
 }
 
 // follow appends the pending events that directly follow the last one, and those without a seq. At a gap ok is false,

@@ -3,6 +3,7 @@ package conversation
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -73,10 +74,16 @@ func (v *Visit) Stay(ctx context.Context) error {
 	now, key := v.a.now(), teammate{v.by.CompanyID, v.by.AccountID}
 	v.a.mu.Lock()
 	x := v.a.attended[key]
-	recorded := x.until.Add(signEvery - presentFor)
+	recorded, shown := x.until.Add(signEvery-presentFor), x.shown
 	v.a.mu.Unlock()
 	if now.Before(recorded) {
 		return nil
+	}
+	if shown { // unless another node, on which the teammate closed an inbox, has shown them as gone
+		var err error
+		if shown, err = v.a.present(ctx, v.by); err != nil {
+			return err
+		}
 	}
 	until := now.Add(presentFor)
 	away, err := v.a.store.Attendance.Attend(ctx, v.by.CompanyID, v.by.AccountID, until)
@@ -86,7 +93,7 @@ func (v *Visit) Stay(ctx context.Context) error {
 	v.a.mu.Lock()
 	defer v.a.mu.Unlock()
 	x.until = until
-	if !x.shown || x.away != away {
+	if !shown || x.away != away {
 		x.shown, x.away = true, away
 		v.a.publish(v.by, true, away)
 	}
@@ -142,13 +149,33 @@ func (a *Attendance) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-every.C:
-			a.forget(a.now().Add(-stayAfter))
+			a.forget(ctx, a.now().Add(-stayAfter))
 		}
 	}
 }
 
-// forget drops the teammates who closed their last inbox before the given time.
-func (a *Attendance) forget(before time.Time) {
+// forget drops the teammates who closed their last inbox on this node before the given time. Screens show them as gone
+// unless they have an inbox open on another node.
+func (a *Attendance) forget(ctx context.Context, before time.Time) {
+	for _, x := range a.closed(before) {
+		present, err := a.present(ctx, x.by)
+		if err != nil {
+			a.o.Log.WarnContext(ctx, "read whether a teammate is on another node", "company", x.by.CompanyID, "error", err)
+		}
+		if !present {
+			a.publish(x.by, false, x.away)
+		}
+	}
+}
+
+// present reports whether a teammate has an inbox open on any node.
+func (a *Attendance) present(ctx context.Context, by By) (bool, error) {
+	all, err := a.store.Attendance.Present(ctx, by.CompanyID, a.now())
+	return slices.ContainsFunc(all, func(p chats.Presence) bool { return p.AccountID == by.AccountID }), err
+}
+
+// closed removes the teammates who closed their last inbox before the given time. It returns those on screens.
+func (a *Attendance) closed(before time.Time) (gone []*attended) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for key, x := range a.attended {
@@ -157,9 +184,10 @@ func (a *Attendance) forget(before time.Time) {
 		}
 		delete(a.attended, key)
 		if x.shown {
-			a.publish(x.by, false, x.away)
+			gone = append(gone, x)
 		}
 	}
+	return gone
 }
 
 func (a *Attendance) publish(by By, present, away bool) {

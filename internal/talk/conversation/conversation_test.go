@@ -266,7 +266,7 @@ func TestTeammatesAreThereWhileTheirInboxIsOpen(t *testing.T) {
 	}
 	events := func(want ...PresenceView) {
 		t.Helper()
-		r.Attendance.forget(r.now().Add(-stayAfter))
+		r.Attendance.forget(t.Context(), r.now().Add(-stayAfter))
 		if diff := cmp.Diff(want, r.presences()); diff != "" {
 			t.Error(diff)
 		}
@@ -315,6 +315,46 @@ func TestTeammatesAreThereWhileTheirInboxIsOpen(t *testing.T) {
 	stay(r.Attendance.Enter(r.ben)) // its node stops
 	r.pass(presentFor + time.Second)
 	there(false)
+}
+
+func TestATeammateWithAnInboxOnAnotherNodeIsStillThere(t *testing.T) {
+	r := newRig(t, store.Options{})
+	other := r.node()
+	stay := func(v *Visit) {
+		t.Helper()
+		if err := v.Stay(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shows := func(what string, want ...PresenceView) {
+		t.Helper()
+		r.Attendance.forget(t.Context(), r.now().Add(-stayAfter))
+		other.Attendance.forget(t.Context(), r.now().Add(-stayAfter))
+		if diff := cmp.Diff(want, r.presences()); diff != "" {
+			t.Errorf("%s: %s", what, diff)
+		}
+	}
+	there, gone := PresenceView{r.ana.AccountID, "Ana", true, false}, PresenceView{r.ana.AccountID, "Ana", false, false}
+	here, elsewhere := r.Attendance.Enter(r.ana), other.Attendance.Enter(r.ana)
+	stay(here)
+	r.pass(time.Second)
+	stay(elsewhere)
+	shows("on two nodes", there, there)
+	here.Leave(t.Context())
+	r.pass(stayAfter + time.Second)
+	shows("on one of them")
+	again := r.Attendance.Enter(r.ana)
+	stay(again)
+	shows("on two again", there)
+	again.Leave(t.Context()) // its sign was the last, so its end ends the presence until the other node's next sign
+	r.pass(stayAfter + time.Second)
+	shows("after the last sign", gone)
+	r.pass(signEvery)
+	stay(elsewhere)
+	shows("after the other node's sign", there)
+	elsewhere.Leave(t.Context())
+	r.pass(stayAfter + time.Second)
+	shows("on none", gone)
 }
 
 // says returns a reply function that performs the given actions.

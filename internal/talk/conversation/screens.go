@@ -19,7 +19,8 @@ type Ephemeral struct {
 	Author  chats.Author `json:"author"`
 	Name    string       `json:"name,omitempty"`
 	Account string       `json:"account_id,omitempty"`
-	Text    string       `json:"text,omitempty"` // delta: the next piece of the agent's reply
+	Text    string       `json:"text,omitempty"`  // delta: the next piece of the agent's reply
+	After   int64        `json:"after,omitempty"` // delta: seq of the last turn before the reply
 }
 
 // Typing publishes that somebody is typing. accountID is the teammate's.
@@ -52,7 +53,7 @@ func (s *core) ran(x *chats.Run) {
 }
 
 func (s *Screens) delta(c *chats.Conversation, text string) {
-	s.publish(c.CompanyID, chats.Topic(c.ID), "delta", c.ID, Ephemeral{Author: chats.Agent, Text: text})
+	s.publish(c.CompanyID, chats.Topic(c.ID), "delta", c.ID, Ephemeral{Author: chats.Agent, Text: text, After: c.LastSeq})
 }
 
 func (s *Screens) publish(companyID, topic, kind, subject string, what Ephemeral) {

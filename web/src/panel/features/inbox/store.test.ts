@@ -287,3 +287,25 @@ it("asks where a template is until it was read", async () => {
     vi.useRealTimers();
   }
 });
+
+it("shows within a minute that a teammate left whose node was killed", async () => {
+  vi.useFakeTimers();
+  try {
+    const other = new Fake();
+    const mate = { account_id: "a", name: "Ana", email: "", role: "agent", away: false };
+    other.answers.set("GET /inbox/teammates", { data: [{ ...mate, present: true }] });
+    const open = new Inbox(other, "me", true);
+    const end = open.start();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(open.snapshot().teammates[0]!.present).toBe(true);
+    other.answers.set("GET /inbox/teammates", { data: [{ ...mate, present: false }] });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(open.snapshot().teammates[0]!.present).toBe(false);
+    end();
+    const asked = other.calls.length;
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(other.calls.length).toBe(asked);
+  } finally {
+    vi.useRealTimers();
+  }
+});

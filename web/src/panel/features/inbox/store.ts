@@ -69,9 +69,12 @@ export class Inbox {
       this.viewing();
       void this.loadReach();
     }, 20_000);
+    // events of presence may be lost between nodes, and a node that was killed sends none
+    const team = setInterval(() => void this.loadTeammates(), 60_000);
     return () => {
       this.stop?.();
       clearInterval(viewing);
+      clearInterval(team);
       for (const t of this.timers.values()) clearTimeout(t);
       this.timers.clear();
     };
