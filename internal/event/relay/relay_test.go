@@ -324,6 +324,8 @@ func TestAKilledServerIsReplacedByTheDatabaseUntilItIsBack(t *testing.T) {
 	s.Shutdown()
 	s.WaitForShutdown()
 	active(t, false, one, two)
+	// The other node may have noticed it first.
+	within(t, "it is disconnected", func() bool { return !one.Counts().Connected })
 	one.Publish("a", "b", []byte("lost"))
 	within(t, "the message is counted", func() bool { return one.Counts().Offline > 0 })
 	serve(t, func(o *server.Options) { o.Port = port })
