@@ -8,6 +8,9 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -296,4 +299,42 @@ func crosses(t *testing.T, one, other talk) {
 	await(t, inbox, "the teammate who left the other node", func(e sse) bool {
 		return e.kind == "presence" && e.data["name"] == "Demo Agent" && e.data["present"] == false
 	})
+}
+
+func TestANodeForEventsDeliversThemAndStartsNothingElse(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(server.Close)
+	one, other := twoNodes(t, func(c *config.Config) {
+		c.EventsOnly, c.MediaAllowPrivate = !c.Demo, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
+	owner := one.signIn("owner@demo.test")
+	made := one.ask("POST", "/panel/v1/webhooks", owner, `{"url":"`+server.URL+`/hook","events":["*"]}`, http.StatusCreated)
+	if made["id"] == nil {
+		t.Fatal(made)
+	}
+	delivered := func(k talk) int64 {
+		return counted(t, k.a, `carillon_webhook_attempts_total{outcome="succeeded"}`)
+	}
+	visits := 0
+	visit := func() { visits++; one.visit(visits) }
+	for delivered(other) == 0 { // until both nodes know it
+		sum := delivered(one) + delivered(other)
+		visit()
+		app.Within(t, "the event is delivered", func() bool { return delivered(one)+delivered(other) > sum })
+	}
+	before, others := delivered(one), delivered(other)
+	visit()
+	app.Within(t, "the node for events delivers more", func() bool { return delivered(other) > others })
+	if n := delivered(one); n != before {
+		t.Errorf("the other node delivered %d events", n-before)
+	}
+	if n := counted(t, one.a, "carillon_shards_owned"); n != carillon.Shards {
+		t.Errorf("the other node owns %d shards", n)
+	}
+	if err := other.a.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	visit()
+	app.Within(t, "without it, the other node delivers", func() bool { return delivered(one) > before })
 }

@@ -200,7 +200,7 @@ func (p *parts) wireAccounts(a *App) (err error) {
 // bus.
 func (p *parts) wireEvents(a *App) error {
 	host, _ := os.Hostname()
-	o := queue.Options{Log: a.log, Name: host}
+	o := queue.Options{Log: a.log, Name: host, Events: a.cfg.EventsOnly}
 	p.whatsapp = whatsapp.New(whatsapp.Options{
 		Egress: egress.New(egress.Options{AllowPrivate: a.cfg.MediaAllowPrivate, MaxBody: -1, Timeout: 30 * time.Second}),
 	})
@@ -222,7 +222,7 @@ func (p *parts) wireEvents(a *App) error {
 	a.onClose(p.hookServers.Close)
 	owners := hook.Owners{Store: a.store, Mailer: p.mailer, BaseURL: a.BaseURL, Log: a.log}
 	p.hooks = hook.NewDeliverer(a.store, hook.Options{
-		Client: p.hookServers, Owns: p.queue.Owns, Alert: owners.Alert, Attempted: a.metrics.HookAttempted, Suspended: a.suspended,
+		Client: p.hookServers, Owns: p.queue.OwnsEvents, Alert: owners.Alert, Attempted: a.metrics.HookAttempted, Suspended: a.suspended,
 		Busy: new(cpu.Watch).Busy, Log: a.log,
 	})
 	a.store.Events.OnEvents(func(all ...*events.Event) {

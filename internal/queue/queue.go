@@ -37,6 +37,7 @@ type Options struct {
 	Lapsed func()
 	Log    *slog.Logger
 	Name   string // of this node, for people
+	Events bool   // sets this node apart for events, while there are others
 }
 
 // Queue starts due work. New builds it, Handle registers kinds of work, Run runs it.
@@ -59,7 +60,7 @@ func New(s *store.Store, o Options) *Queue {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	q := &Queue{store: s, o: o, signal: make(chan struct{}, 1)}
-	m := membership.Options{Name: o.Name, Log: o.Log, Deposed: q.deposed, Lapsed: o.Lapsed}
+	m := membership.Options{Name: o.Name, Events: o.Events, Log: o.Log, Deposed: q.deposed, Lapsed: o.Lapsed}
 	if o.Bus != nil {
 		m.Moved = o.Bus.PublishShards
 	}
@@ -107,6 +108,9 @@ func (q *Queue) Clock() (ahead time.Duration, early bool) { return q.members.Clo
 // Owns reports whether this node believes that it owns a shard. It is meant for work that two nodes may do but only one
 // should.
 func (q *Queue) Owns(shard int) bool { return q.members.Owns(shard) }
+
+// OwnsEvents reports whether this node delivers the events of a shard to webhooks.
+func (q *Queue) OwnsEvents(shard int) bool { return q.members.OwnsEvents(shard) }
 
 // shardOf returns the shard of a sender.
 func shardOf(senderUID int64) int { return int(senderUID % carillon.Shards) }

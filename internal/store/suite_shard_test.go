@@ -60,17 +60,18 @@ func joining(t *testing.T, r *rig) {
 			t.Error(x)
 		}
 	}
-	if alive, err := r.Nodes.Beat(t.Context(), "a", work.ClockOff, 700*time.Millisecond); !alive || err != nil {
+	off := work.Node{ID: "a", Fit: work.ClockOff, Ahead: 700 * time.Millisecond, Events: true}
+	if alive, err := r.Nodes.Beat(t.Context(), off); !alive || err != nil {
 		t.Error(alive, err)
 	}
 	if err := r.DB.Health.Served(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if alive, err := r.Nodes.Beat(t.Context(), "nobody", work.Fit, 0); alive || err != nil {
+	if alive, err := r.Nodes.Beat(t.Context(), work.Node{ID: "nobody", Fit: work.Fit}); alive || err != nil {
 		t.Error(alive, err)
 	}
 	if nodes, _, err := r.Nodes.Cluster(t.Context()); err != nil || nodes[0].Beat != 2 || nodes[0].Fit != work.ClockOff ||
-		nodes[0].Ahead != 700*time.Millisecond || nodes[1].Beat != 1 {
+		nodes[0].Ahead != off.Ahead || !nodes[0].Events || nodes[1].Beat != 1 {
 		t.Error(nodes, err)
 	}
 }
@@ -137,7 +138,7 @@ func takingIsExclusive(t *testing.T, r *rig) {
 func deposedByBeat(t *testing.T, r *rig) {
 	r.join(t, "a")
 	r.take(t, 5, "a")
-	if _, err := r.Nodes.Beat(t.Context(), "a", work.Fit, 0); err != nil {
+	if _, err := r.Nodes.Beat(t.Context(), work.Node{ID: "a", Fit: work.Fit}); err != nil {
 		t.Fatal(err)
 	}
 	for _, seen := range []int64{1, 3} {
@@ -154,7 +155,7 @@ func deposedByBeat(t *testing.T, r *rig) {
 	if x := r.shard(t, 5); x.Owner != "" || x.Epoch != 2 {
 		t.Errorf("%+v", x)
 	}
-	if alive, err := r.Nodes.Beat(t.Context(), "a", work.Fit, 0); alive || err != nil {
+	if alive, err := r.Nodes.Beat(t.Context(), work.Node{ID: "a", Fit: work.Fit}); alive || err != nil {
 		t.Error("a deposed node was not told", err)
 	}
 }

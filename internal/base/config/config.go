@@ -20,6 +20,7 @@ type Config struct {
 	Data               string
 	DatabaseURL        Secret // empty: SQLite in Data
 	RequireSynchronous bool   // of PostgreSQL's standbys
+	EventsOnly         bool   // this node is set apart for events
 	NATSURL            Secret // empty: nodes use only the database between them
 	NATSCredentials    string // file name
 	NATSCA             string // file name; default: the authorities of the system

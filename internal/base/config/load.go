@@ -132,6 +132,9 @@ func (c *Config) check() error {
 	if c.RequireSynchronous && c.DatabaseURL == "" {
 		faults = append(faults, errors.New("--require-synchronous: needs --database-url, because SQLite has no standbys"))
 	}
+	if c.EventsOnly && c.DatabaseURL == "" {
+		faults = append(faults, errors.New("--events-only: needs --database-url, because SQLite has one node, which does all work"))
+	}
 	if c.NATSURL != "" && c.DatabaseURL == "" {
 		faults = append(faults, errors.New("--nats-url: needs --database-url, because NATS is only used between nodes, and SQLite has one"))
 	}

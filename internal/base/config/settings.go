@@ -71,6 +71,12 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(boolean, func(c *Config) *bool { return &c.RequireSynchronous }),
 		},
 		{
+			Name: "events-only", Default: "false", Switch: true,
+			Doc: "Set this node apart for events to webhooks: the other nodes deliver none, and this one starts messages and calls " +
+				"only while there is no other. Needs database-url.",
+			set: one(boolean, func(c *Config) *bool { return &c.EventsOnly }),
+		},
+		{
 			Name: "nats-url", Unit: "nats url", Secret: true,
 			Doc: "Your NATS servers, as tls://user:password@nats1:4222,tls://nats2:4222 (nats:// is encrypted only if the server " +
 				"requires it). Between nodes, live events such as typing, and the sound of teammates, go over them. Every node needs " +

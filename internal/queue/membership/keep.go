@@ -82,7 +82,7 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 		fit = work.ClockOff
 	}
 	begin := bootTime()
-	alive, err := m.store.Nodes.Beat(ctx, m.id, fit, ahead)
+	alive, err := m.store.Nodes.Beat(ctx, work.Node{ID: m.id, Fit: fit, Ahead: ahead, Events: m.o.Events})
 	switch {
 	case err != nil:
 		return err
@@ -111,6 +111,7 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 			return err
 		}
 	}
+	m.event.set(nodes)
 	if err := m.rebalance(ctx, part(nodes, m.id), shards); err != nil {
 		return err
 	}
@@ -143,22 +144,29 @@ func (m *Membership) lapsed() {
 	}
 }
 
-// part returns the number of shards that a node should own: the fittest nodes share them.
+// part returns the number of shards that a node should own: the fittest nodes share them, and of these, nodes for events
+// own some only if there is no other.
 func part(nodes []work.Node, id string) int {
-	var most, mine work.Fitness
+	type rank struct {
+		fit   work.Fitness
+		other bool // than a node for events
+	}
+	above := func(a, b rank) bool { return a.fit > b.fit || a.fit == b.fit && a.other && !b.other }
+	var most, mine rank
 	n := 0
 	for _, x := range nodes {
-		if x.Fit > most {
-			most, n = x.Fit, 0
+		r := rank{x.Fit, !x.Events}
+		if above(r, most) {
+			most, n = r, 0
 		}
-		if x.Fit == most {
+		if r == most {
 			n++
 		}
 		if x.ID == id {
-			mine = x.Fit
+			mine = r
 		}
 	}
-	if mine < most || mine == work.Leaving {
+	if mine != most || mine.fit == work.Leaving {
 		return 0
 	}
 	return (carillon.Shards + n - 1) / n

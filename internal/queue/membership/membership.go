@@ -48,7 +48,9 @@ type Subscriber interface {
 // Options of a Membership. All are optional.
 type Options struct {
 	Name string // of this node, for people
-	Log  *slog.Logger
+	// Events sets this node apart for events: it starts messages and calls only while there is no other node.
+	Events bool
+	Log    *slog.Logger
 	// Deposed is called after this node declared another one dead, whose background work may be unfinished.
 	Deposed func()
 	// Moved is called when this node gave shards back, so that the others check immediately.
@@ -66,6 +68,7 @@ type Membership struct {
 	id    string
 	lease lease
 	clock clock
+	event eventNodes
 
 	mu     sync.Mutex
 	owned  map[int]int64 // epoch by shard, as known to this node

@@ -112,6 +112,24 @@ func TestShardsAreDividedAmongTheFittest(t *testing.T) {
 			}
 		})
 	}
+	events := func(id string, fit work.Fitness) work.Node { return work.Node{ID: id, Fit: fit, Events: true} }
+	for name, c := range map[string]struct {
+		nodes []work.Node
+		want  map[string]int
+	}{
+		"events and two": {
+			[]work.Node{events("a", work.Fit), {ID: "b", Fit: work.Fit}, {ID: "c", Fit: work.Fit}}, map[string]int{"b": 32, "c": 32},
+		},
+		"only events":                 {[]work.Node{events("a", work.Fit), events("b", work.Fit)}, map[string]int{"a": 32, "b": 32}},
+		"the only other clock is off": {[]work.Node{events("a", work.Fit), {ID: "b", Fit: work.ClockOff}}, map[string]int{"a": 64}},
+		"the only other one leaves":   {[]work.Node{events("a", work.Fit), {ID: "b", Fit: work.Leaving}}, map[string]int{"a": 64}},
+	} {
+		for _, n := range c.nodes {
+			if got := part(c.nodes, n.ID); got != c.want[n.ID] {
+				t.Errorf("%s: %s owns %d", name, n.ID, got)
+			}
+		}
+	}
 	if carillon.Shards != 64 {
 		t.Error("the table is made for 64 shards")
 	}

@@ -40,6 +40,7 @@ type Node struct {
 	Beat    int64
 	Fit     Fitness
 	Ahead   time.Duration // of the database's clock
+	Events  bool          // it is set apart for events
 	Session bool          // PostgreSQL: the node's process holds its session open (KeepSession)
 }
 
@@ -124,11 +125,11 @@ func pickSlot(ctx context.Context, tx *db.Tx, id string) (int, error) {
 	return slots[0], nil
 }
 
-// Beat increments the node's counter and stores its fitness and by how much its clock is ahead of the database's; false
-// means that the node was declared dead.
-func (s *Nodes) Beat(ctx context.Context, id string, fit Fitness, ahead time.Duration) (alive bool, err error) {
-	n, err := s.d.Exec(ctx, "UPDATE node SET beat = beat + 1, fit = $2, ahead = $3 WHERE id = $1", id, int(fit), ahead.Milliseconds())
-	return n == 1, db.Wrap(err, "beat")
+// Beat increments the counter of a node and stores its state; false means that the node was declared dead.
+func (s *Nodes) Beat(ctx context.Context, n Node) (alive bool, err error) {
+	rows, err := s.d.Exec(ctx, "UPDATE node SET beat = beat + 1, fit = $2, ahead = $3, events_only = $4 WHERE id = $1", n.ID, int(n.Fit),
+		n.Ahead.Milliseconds(), n.Events)
+	return rows == 1, db.Wrap(err, "beat")
 }
 
 // Cluster reads all nodes and all shards, by id.
@@ -150,10 +151,10 @@ func (s *Nodes) Cluster(ctx context.Context) (nodes []Node, shards []Shard, err 
 func (s *Nodes) nodes(ctx context.Context) ([]Node, error) {
 	return db.Collect(ctx, s.d, "nodes", func(scan db.Scan) (n Node, err error) {
 		var ahead int64
-		err = scan(&n.ID, &n.Name, &n.Beat, &n.Fit, &ahead)
+		err = scan(&n.ID, &n.Name, &n.Beat, &n.Fit, &ahead, &n.Events)
 		n.Ahead = time.Duration(ahead) * time.Millisecond
 		return n, err
-	}, "SELECT id, name, beat, fit, ahead FROM node ORDER BY id")
+	}, "SELECT id, name, beat, fit, ahead, events_only FROM node ORDER BY id")
 }
 
 func (s *Nodes) shards(ctx context.Context) ([]Shard, error) {
