@@ -112,8 +112,8 @@ measure: need-go web ## measure the panel with a million notifications, 50,000 r
 lighthouse: build ## score the panel's first pages on a quiet machine (says how to install Lighthouse)
 	@bash .ci/lighthouse
 
-release: need-go ## make the release of HEAD in dist: archives, bills of materials, sums
-	go run ./deploy/release -out dist
+release: need-go ## make the release of HEAD in dist: archives, bills of materials, sums; SIGN=1 signs them (CARILLON_RELEASE_KEY_FILE)
+	go run ./deploy/release -out dist $(if $(SIGN),-sign)
 
 release-check: need-go ## make the release twice, in two folders with empty caches, and compare
 	go run ./deploy/release -check
