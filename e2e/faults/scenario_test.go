@@ -156,6 +156,30 @@ func (s *summary) table() string {
 	return b.String()
 }
 
+// The measured times of scenarios with an outage.
+const acceptingOut, deliveringOut, databaseOut = "accepting out", "delivering out", "database out"
+
+// outages returns the table of the guide about failover; empty if nothing of it was run.
+func (s *summary) outages() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for _, r := range s.rows {
+		if _, measured := r.notes[databaseOut]; !measured {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("| Broken | Database out | Accepting out | Delivering out |\n|---|--:|--:|--:|\n")
+		}
+		fmt.Fprintf(&b, "| %s |", strings.TrimPrefix(r.scenario, managedPrefix))
+		for _, what := range []string{databaseOut, acceptingOut, deliveringOut} {
+			fmt.Fprintf(&b, " %.1f s |", r.notes[what].Seconds())
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
 func worst(notes map[string]time.Duration) string {
 	parts := make([]string, 0, len(notes))
 	for what, d := range notes {
