@@ -56,14 +56,17 @@ var healthy = map[string]string{
 	`carillon_restored{instance="a"}`:                                            "0x180",
 
 	requests: "0+240000x180",
-	`carillon_shards_owned{instance="b",installation="other"}`: "64x180",
-	`up{job="patroni",instance="db1"}`:                         "1x180",
-	`patroni_primary{instance="db1"}`:                          "1x180",
-	`patroni_primary{instance="db2"}`:                          "0x180",
-	`patroni_sync_standby{instance="db1"}`:                     "0x180",
-	`patroni_sync_standby{instance="db2"}`:                     "1x180",
-	`patroni_postgres_running{instance="db2"}`:                 "1x180",
-	`patroni_failsafe_mode_is_active{instance="db1"}`:          "0x180",
+	`carillon_shards_owned{instance="b",installation="other"}`:         "64x180",
+	`carillon_database_refused{instance="a"}`:                          "0x180",
+	`carillon_database_synchronous{instance="a"}`:                      "1x180",
+	`carillon_database_synchronous{instance="b",installation="alone"}`: "0x180",
+	`up{job="patroni",instance="db1"}`:                                 "1x180",
+	`patroni_primary{instance="db1"}`:                                  "1x180",
+	`patroni_primary{instance="db2"}`:                                  "0x180",
+	`patroni_sync_standby{instance="db1"}`:                             "0x180",
+	`patroni_sync_standby{instance="db2"}`:                             "1x180",
+	`patroni_postgres_running{instance="db2"}`:                         "1x180",
+	`patroni_failsafe_mode_is_active{instance="db1"}`:                  "0x180",
 }
 
 const requests = `carillon_http_request_seconds_count{instance="a",route="POST /functions/v1/notify"}`
@@ -104,6 +107,8 @@ var causes = map[string]map[string]string{
 		`carillon_attempts_total{instance="a",outcome="sent",reason=""}`:          "500x180",
 		`carillon_attempts_total{instance="a",outcome="failed",reason="expired"}`: "5x180",
 	},
+	"CarillonDatabaseRefused":      {`carillon_database_refused{instance="a"}`: "1x180"},
+	"CarillonNotSynchronous":       {`carillon_database_synchronous{instance="a"}`: "1x100 0x80"},
 	"CarillonTwoPrimaries":         {`patroni_primary{instance="db2"}`: "1x180"},
 	"CarillonNoPrimary":            {`patroni_primary{instance="db1"}`: "0x180"},
 	"CarillonNoSynchronousStandby": {`patroni_sync_standby{instance="db2"}`: "0x180"},
@@ -114,6 +119,9 @@ var causes = map[string]map[string]string{
 // perScrape rewrites values of every minute to values of every scrape.
 func perScrape(t *testing.T, values string) string {
 	t.Helper()
+	if before, after, two := strings.Cut(values, "x100 "); two {
+		return perScrape(t, before+"x100") + " " + perScrape(t, after)
+	}
 	m := regexp.MustCompile(`^(.*?)(\+(\d+))?x(\d+)$`).FindStringSubmatch(values)
 	if m == nil {
 		t.Fatalf("cannot read the values %q", values)

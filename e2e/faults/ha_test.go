@@ -377,7 +377,7 @@ func unfenced(t *testing.T, name string, setup func(s *site)) {
 }
 
 // backInTime matches the reports of a database that returned to an older state.
-var backInTime = regexp.MustCompile(`(?i)timeline|another database system|system identifier|went back`)
+var backInTime = regexp.MustCompile(`(?i)went back|lost commits|is another|refused the database`)
 
 // admits returns a node's report that the database went back in time: it is not ready, and its log has the reason. It is
 // empty if there is none in time.
@@ -389,7 +389,7 @@ func (n *node) admits(ctx context.Context, within time.Duration) (reason string)
 	await(ctx, within, func() bool {
 		pause(ctx, 250*time.Millisecond)
 		status, body := n.readiness()
-		log := backInTime.Find(n.logged(int(info.Size())))
+		log := backInTime.Find(n.loggedFrom(int(info.Size())))
 		if status != http.StatusServiceUnavailable && !n.dead() || log == nil {
 			return false
 		}

@@ -171,7 +171,7 @@ func newMachines(t *testing.T) *machines {
 	}
 	h.steady(3)
 	h.exec(h.leader(), "CREATE ROLE carillon LOGIN PASSWORD '"+carillonPassword+"'", "CREATE DATABASE carillon OWNER carillon",
-		"CREATE TABLE probe (at BIGINT)")
+		"GRANT pg_read_all_stats TO carillon", "CREATE TABLE probe (at BIGINT)")
 	return h
 }
 
@@ -522,8 +522,8 @@ func (n *node) readiness() (status int, body string) {
 	return resp.StatusCode, string(text)
 }
 
-// logged returns what a node has logged from an offset on.
-func (n *node) logged(from int) []byte {
+// loggedFrom returns a node's log from an offset on.
+func (n *node) loggedFrom(from int) []byte {
 	b, _ := os.ReadFile(n.log)
 	return bytes.Clone(b[min(from, len(b)):])
 }
