@@ -31,6 +31,8 @@ type site struct {
 	proxy   *proxy
 
 	machines *machines // PostgreSQL managed by Patroni
+	admitted bool      // the nodes reported that the database went back
+	halted   bool      // and wait for an operator: nothing ends any more
 	kills    int
 	made     atomic.Int64             // faults injected by a provider
 	paused   atomic.Bool              // the channel has paused the template

@@ -89,25 +89,47 @@ func (s *site) outage(name string, f func(ctx context.Context)) *outage {
 	}
 	d := s.d.child()
 	done.Go(func() { o.probe(ctx, d) })
-	s.disturb(name, 2*size, 20*time.Second, func(ctx context.Context) {
-		pause(ctx, s.d.between(2*time.Second, 4*time.Second))
-		begin := time.Now()
-		f(ctx)
-		repaired := time.Now()
-		if !await(ctx, hung, func() bool { return o.commits.since(repaired) && o.accepted.since(repaired) }) {
-			s.t.Errorf("%s after the repair: the database commits: %v, the nodes accept: %v", hung, o.commits.since(repaired),
-				o.accepted.since(repaired))
-		}
-		pause(ctx, 5*time.Second)
-		s.t.Logf("broken at %s, repaired after %s", begin.Format(time.TimeOnly), repaired.Sub(begin).Round(time.Millisecond))
-	})
+	asks, callers := s.draw(name, 2*size), s.d.child()
+	loading, unload := context.WithCancel(s.t.Context())
+	defer unload()
+	var loaded sync.WaitGroup
+	loaded.Go(func() { load(loading, s.front, callers, asks, 20*time.Second) })
+	pause(ctx, s.d.between(2*time.Second, 4*time.Second))
+	begin := time.Now()
+	f(ctx)
+	o.end(begin, time.Now(), unload)
+	loaded.Wait()
 	stop()
 	done.Wait()
 	s.asks = append(s.asks, o.probes[:o.used.Load()]...)
 	s.note(acceptingOut, o.accepted.longest())
 	s.note(databaseOut, o.commits.longest())
 	s.note(deliveringOut, o.deliveries())
+	s.t.Log(worst(s.notes))
 	return o
+}
+
+// end waits until the database commits and the nodes accept. If the nodes reported that the database went back, they may stop
+// for good; then the load ends too.
+func (o *outage) end(begin, repaired time.Time, unload func()) {
+	o.s.t.Helper()
+	ctx, within := o.s.t.Context(), hung
+	if o.s.admitted {
+		within = 30 * time.Second // in which nodes that found the newer server have gone on
+	}
+	works := await(ctx, within, func() bool { return o.commits.since(repaired) && o.accepted.since(repaired) })
+	switch {
+	case works:
+		pause(ctx, 5*time.Second)
+	case o.s.admitted:
+		o.s.halted = true
+		unload()
+	default:
+		o.s.t.Errorf("%s after the repair: the database commits: %v, the nodes accept: %v", within, o.commits.since(repaired),
+			o.accepted.since(repaired))
+		unload()
+	}
+	o.s.t.Logf("broken at %s, repaired after %s", begin.Format(time.TimeOnly), repaired.Sub(begin).Round(time.Millisecond))
 }
 
 // probe sends a request every 200 ms, each once, whether or not earlier ones have their response.
@@ -171,22 +193,26 @@ func (o *outage) write(ctx context.Context, m *member) {
 
 // deliveries returns the longest time without a message at the channel.
 func (o *outage) deliveries() time.Duration {
-	var at []time.Time
-	for _, p := range o.s.providers {
+	var g gap
+	for _, t := range o.s.postsAfter(o.begin) {
+		g.hit(t)
+	}
+	return g.longest()
+}
+
+// postsAfter returns the times of the messages that the channel got after an instant, in order.
+func (s *site) postsAfter(begin time.Time) (at []time.Time) {
+	for _, p := range s.providers {
 		for _, posts := range p.graph.All() {
 			for _, x := range posts {
-				if x.At.After(o.begin) {
+				if x.At.After(begin) {
 					at = append(at, x.At)
 				}
 			}
 		}
 	}
 	slices.SortFunc(at, time.Time.Compare)
-	var g gap
-	for _, t := range at {
-		g.hit(t)
-	}
-	return g.longest()
+	return at
 }
 
 // bounded checks that the nodes were out for hardly longer than the database.
@@ -332,6 +358,7 @@ func unfenced(t *testing.T, name string, setup func(s *site)) {
 	t.Helper()
 	var mu sync.Mutex
 	said := map[*node]string{}
+	var refused time.Time
 	scenario{
 		name: managedPrefix + name, engines: []string{"postgres"}, quiet: true, most: maxManaged, rules: databaseRules, open: managed,
 		setup: setup,
@@ -355,9 +382,15 @@ func unfenced(t *testing.T, name string, setup func(s *site)) {
 				}
 				from.thaw()
 				watch.Wait()
+				s.admitted, refused = said[s.a] != "" && said[s.b] != "", time.Now()
 			})
-			h.steady(3)
-			o.bounded()
+			if !s.halted {
+				h.steady(3)
+				o.bounded()
+			} else if late := s.postsAfter(refused); len(late) > 0 {
+				s.t.Errorf("%d messages were sent by nodes that had refused the database", len(late))
+			}
+			s.t.Logf("the nodes reported: %q, %q; they stopped: %v", said[s.a], said[s.b], s.halted)
 		},
 		check: func(s *site, l *ledger) {
 			if len(l.faults) == 0 {

@@ -71,6 +71,10 @@ func (c scenario) on(t *testing.T, engine string) {
 	for i := range n {
 		name := fmt.Sprintf("%s %s %d", c.name, engine, i+1)
 		c.round(s, name)
+		if s.halted {
+			row.rounds, row.stopped = i+1, true
+			return
+		}
 		l := s.awaitAndBalance(name, c.rules)
 		l.kills = s.kills
 		if c.check != nil {
@@ -104,6 +108,7 @@ type result struct {
 	notes            map[string]time.Duration
 	took             time.Duration
 	failed           bool
+	stopped          bool // the nodes stopped, because the database went back
 }
 
 // summary collects the results of the scenarios.
@@ -137,8 +142,11 @@ func (s *summary) table() string {
 	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|---|\n")
 	for _, r := range s.rows {
 		verdict := "balances"
-		if r.failed || r.ledger == nil {
+		switch {
+		case r.failed, r.ledger == nil && !r.stopped:
 			verdict = "**FAILS**"
+		case r.stopped:
+			verdict = "the database went back, and the nodes stopped"
 		}
 		l := r.ledger
 		if l == nil {
