@@ -13,7 +13,7 @@ WEBFILES := $(shell git ls-files --cached --others --exclude-standard web intern
 PAGES := $(if $(shell command -v npm),web/dist/panel/index.html,no-pages)
 CLIENT := $(if $(shell command -v npm),clients/typescript/dist/index.js)
 
-.PHONY: help build web run test test-quick test-browser test-sound test-docs check lighthouse race lint lint-openapi fmt bench faults measure fuzz generate zones deps release release-check clean
+.PHONY: help build web run test test-quick test-browser test-sound test-docs check lighthouse race lint lint-openapi fmt bench faults faults-ha measure fuzz generate zones deps release release-check clean
 
 help: ## print this help
 	@echo "Carillon: notifications, calls and widgets, self-hosted."; echo
@@ -95,7 +95,11 @@ bench: need-go ## measure against the yardsticks (15 min); prints a table and wr
 faults: need-go deps ## break nodes, databases, networks, disks, clocks and providers under load (ROUNDS=20); prints the ledger
 	CARILLON_TEST_ROUNDS=10000 go test ./internal/send/notify -run TestAcceptAsTheLaneGoesToSleep -count=1 -v -timeout 80m
 	CARILLON_TEST_ROUNDS=100000 go test ./internal/send/notify -run TestManySendersCostLittleMoreThanOne -count=1 -v -timeout 80m
-	go test ./e2e/faults -count=1 -parallel 6 -faults.rounds=$(ROUNDS) $(if $(shell [ $(ROUNDS) -ge 20 ] && echo yes),-faults.ledger=ledger.md) -v -timeout 100m
+	$(MAKE) --no-print-directory faults-ha
+	go test ./e2e/faults -skip '^TestHA' -count=1 -parallel 6 -faults.rounds=$(ROUNDS) $(if $(shell [ $(ROUNDS) -ge 20 ] && echo yes),-faults.ledger=ledger.md) -v -timeout 100m
+
+faults-ha: need-go deps ## fail over, freeze and cut off a database of three machines (Patroni, etcd, HAProxy); prints the outages (20 min)
+	go test ./e2e/faults -run '^TestHA' -count=1 -faults.rounds=1 -v -timeout 60m
 
 measure: need-go web ## measure the panel with a million notifications, 50,000 rows and 200 changes a second, a million waiting events, rows, and the checks of the stand-in (45 min)
 	go test -tags measure ./internal/store -run TestARowCostsNoMoreAmongMany -count=1 -v
@@ -108,8 +112,8 @@ measure: need-go web ## measure the panel with a million notifications, 50,000 r
 lighthouse: build ## score the panel's first pages on a quiet machine (says how to install Lighthouse)
 	@bash .ci/lighthouse
 
-release: need-go ## make the release of HEAD in dist: archives, bills of materials, sums
-	go run ./deploy/release -out dist
+release: need-go ## make the release of HEAD in dist: archives, bills of materials, sums; SIGN=1 signs them (CARILLON_RELEASE_KEY_FILE)
+	go run ./deploy/release -out dist $(if $(SIGN),-sign)
 
 release-check: need-go ## make the release twice, in two folders with empty caches, and compare
 	go run ./deploy/release -check

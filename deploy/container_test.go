@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,22 @@ func TestComposeFileRunsTwoNodesOnOneDatabase(t *testing.T) {
 	}
 	if len(file.Services) != 3 || len(ports) != 2 {
 		t.Errorf("%d services at the ports %v", len(file.Services), ports)
+	}
+}
+
+// A container of the guide is not killed before its calls have ended.
+func TestGuidesContainerHasTimeToStop(t *testing.T) {
+	text, err := os.ReadFile("../docs/guides/install.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`--stop-timeout (\d+) `).FindSubmatch(text)
+	if m == nil {
+		t.Fatal("install.md has no --stop-timeout")
+	}
+	given, err := time.ParseDuration(string(m[1]) + "s")
+	if must := shutdown(t) + duration(t, "call-drain"); err != nil || given < must {
+		t.Errorf("killed after %v, while a stop may take %v: %v", given, must, err)
 	}
 }
 

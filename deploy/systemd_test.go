@@ -53,8 +53,14 @@ func variables() []string {
 // shutdown returns the default duration of a stop.
 func shutdown(t *testing.T) time.Duration {
 	t.Helper()
+	return duration(t, "shutdown-timeout")
+}
+
+// duration returns the default of a setting.
+func duration(t *testing.T, name string) time.Duration {
+	t.Helper()
 	for _, s := range config.Settings() {
-		if s.Name == "shutdown-timeout" {
+		if s.Name == name {
 			d, err := time.ParseDuration(s.Default)
 			if err != nil {
 				t.Fatal(err)
@@ -62,7 +68,7 @@ func shutdown(t *testing.T) time.Duration {
 			return d
 		}
 	}
-	t.Fatal("there is no shutdown-timeout")
+	t.Fatalf("there is no %s", name)
 	return 0
 }
 

@@ -48,10 +48,13 @@ func metrics(t *testing.T) map[string][]string {
 }
 
 var (
-	selector = regexp.MustCompile(`\b((?:carillon|go|process)_[a-z_]+|up)\b(\{[^}]*\})?`)
+	selector = regexp.MustCompile(`\b((?:carillon|go|patroni|process)_[a-z_]+|carillon:[a-z0-9:_]+|up)\b(\{[^}]*\})?`)
 	matcher  = regexp.MustCompile(`([a-z_]+)\s*[=!]~?`)
 	grouped  = regexp.MustCompile(`\b(?:by|on) \(([a-z_, ]*)\)`)
 )
+
+// ofPatroni are metrics of Patroni (the method do_GET_metrics of its REST API).
+var ofPatroni = []string{"patroni_primary", "patroni_sync_standby", "patroni_postgres_running", "patroni_failsafe_mode_is_active"}
 
 // hold checks that the metrics and labels in an expression exist.
 func hold(t *testing.T, where, expr string, known map[string][]string) {
@@ -59,13 +62,13 @@ func hold(t *testing.T, where, expr string, known map[string][]string) {
 	if strings.TrimSpace(expr) == "" {
 		t.Errorf("%s: no expression", where)
 	}
-	given := []string{"job", "instance", "le"}
+	given := []string{"job", "instance", "installation", "le"}
 	named := false
 	for _, m := range selector.FindAllStringSubmatch(expr, -1) {
 		name := m[1]
 		labels, ok := known[name]
 		if !ok {
-			labels, ok = known[strings.TrimSuffix(name, "_bucket")]
+			labels, ok = known[strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_count")]
 		}
 		if !ok {
 			t.Errorf("%s: there is no metric %s", where, name)
@@ -148,6 +151,7 @@ func TestAlertsAskForMetricsThatThereAreAndLeadToTheGuide(t *testing.T) {
 			Name  string
 			Rules []struct {
 				Alert, Expr, For    string
+				Record              string
 				Labels, Annotations map[string]string
 			}
 		}
@@ -160,14 +164,24 @@ func TestAlertsAskForMetricsThatThereAreAndLeadToTheGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	known, names := metrics(t), []string{}
+	for _, name := range ofPatroni {
+		known[name] = nil
+	}
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
+			if r.Record != "" {
+				hold(t, r.Record, r.Expr, known)
+				known[r.Record] = nil
+				continue
+			}
 			names = append(names, r.Alert)
 			hold(t, r.Alert, r.Expr, known)
-			if r.For == "" || r.Annotations["summary"] == "" || r.Labels["severity"] != "page" && r.Labels["severity"] != "ticket" {
+			urgent := r.Labels["severity"]
+			if r.For == "" || r.Annotations["summary"] == "" || urgent != "page" && urgent != "ticket" {
 				t.Errorf("%s does not say how long, what or how urgent", r.Alert)
 			}
-			if want := "docs/guides/operate.md#" + strings.ToLower(r.Alert); r.Annotations["runbook_url"] != want {
+			want := "https://carillon.example.org/docs/guides/operate#" + strings.ToLower(r.Alert)
+			if r.Annotations["runbook_url"] != want {
 				t.Errorf("%s leads to %q, want %s", r.Alert, r.Annotations["runbook_url"], want)
 			}
 		}

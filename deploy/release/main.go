@@ -6,8 +6,9 @@
 // separate folder, the toolchain is that of go.mod, paths are trimmed, archives are sorted, and all times are the
 // commit's (or SOURCE_DATE_EPOCH).
 //
-//	go run ./deploy/release [-commit HEAD] [-out dist] [-check]
+//	go run ./deploy/release [-commit HEAD] [-out dist] [-sign [-key FILE]] [-check]
 //
+// With -sign it signs the checksums with an Ed25519 key, as `ssh-keygen -Y verify` reads it (sign.go).
 // With -check it builds twice, in two folders, with empty caches and in two time zones, and compares the checksums.
 package main
 
@@ -21,25 +22,54 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+
+	"golang.org/x/crypto/ssh"
 )
 
 func main() {
 	commit := flag.String("commit", "HEAD", "what to release")
 	out := flag.String("out", "dist", "folder to write the files to")
 	check := flag.Bool("check", false, "make the release twice and compare, writing nothing")
+	sign := flag.Bool("sign", false, "sign the checksums")
+	keyFile := flag.String("key", os.Getenv(keyEnv), "file of the signing key; default: the variable "+keyEnv)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	var err error
-	if *check {
-		err = compare(ctx, *commit, os.Stdout)
-	} else {
-		err = release(ctx, *commit, *out, nil, os.Stdout)
-	}
+	err := run(ctx, *commit, *out, *keyFile, *sign, *check)
 	stop()
 	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
+}
+
+// run reads the key first, so that a release without it is refused before it is built.
+func run(ctx context.Context, commit, out, keyFile string, sign, check bool) error {
+	if check {
+		return compare(ctx, commit, os.Stdout)
+	}
+	if !sign {
+		return release(ctx, commit, out, nil, os.Stdout)
+	}
+	key, err := signer(keyFile)
+	if err != nil {
+		return err
+	}
+	if err := release(ctx, commit, out, nil, os.Stdout); err != nil {
+		return err
+	}
+	sums, err := os.ReadFile(filepath.Join(out, sumsName)) //nolint:gosec // written a moment ago
+	if err != nil {
+		return err
+	}
+	sig, err := signature(key, sums)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(out, signatureName), sig, 0o644); err != nil { //nolint:gosec // published
+		return err
+	}
+	_, err = fmt.Fprintf(os.Stdout, "signed by: releases %s", ssh.MarshalAuthorizedKey(key.PublicKey()))
+	return err
 }
 
 // release builds into the folder out with additional environment variables, and prints the checksums.

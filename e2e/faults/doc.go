@@ -5,6 +5,7 @@
 // was posted to the provider once or has an unknown outcome.
 //
 //	make faults ROUNDS=20
+//	make faults-ha
 //	go test ./e2e/faults -run TestFaultsDiskFull -count=1 -faults.rounds=3 -v
 //
 // The random choices are reproducible, though not the machine's timing; -faults.seed changes them. One round of the

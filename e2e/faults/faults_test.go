@@ -29,10 +29,14 @@ type site struct {
 	x, a, b *node    // the only node, or the two nodes
 	cluster *cluster // PostgreSQL of this scenario alone
 	proxy   *proxy
-	kills   int
-	made    atomic.Int64             // faults injected by a provider
-	paused  atomic.Bool              // the channel has paused the template
-	notes   map[string]time.Duration // worst measured times
+
+	machines *machines // PostgreSQL managed by Patroni
+	admitted bool      // the nodes reported that the database went back
+	halted   bool      // and wait for an operator: nothing ends any more
+	kills    int
+	made     atomic.Int64             // faults injected by a provider
+	paused   atomic.Bool              // the channel has paused the template
+	notes    map[string]time.Duration // worst measured times
 }
 
 // size is the number of requests in a round.

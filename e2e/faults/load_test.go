@@ -156,9 +156,11 @@ const retryPause = 150 * time.Millisecond
 func (c *caller) post(ctx context.Context, a *ask) {
 	for ctx.Err() == nil {
 		r, sent, err := c.once(ctx, http.MethodPost, "notify", a.key, a.body)
+		// A proxy responds with 502 or 504 if it lost a node's response.
+		lost := err != nil || r.status == http.StatusBadGateway || r.status == http.StatusGatewayTimeout
 		switch {
 		case err != nil && !sent:
-		case err != nil:
+		case lost:
 			a.lost = true
 			if a.key == "" {
 				return

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	if text := results.table(); text != "" {
-		fmt.Println(text)
+		fmt.Println(text + "\n" + results.outages())
 		if *ledgerFile != "" {
 			if err := os.WriteFile(*ledgerFile, []byte(results.page(text)), 0o644); err != nil {
 				fmt.Fprintln(os.Stderr, err)

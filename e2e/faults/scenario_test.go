@@ -71,6 +71,10 @@ func (c scenario) on(t *testing.T, engine string) {
 	for i := range n {
 		name := fmt.Sprintf("%s %s %d", c.name, engine, i+1)
 		c.round(s, name)
+		if s.halted {
+			row.rounds, row.stopped = i+1, true
+			return
+		}
 		l := s.awaitAndBalance(name, c.rules)
 		l.kills = s.kills
 		if c.check != nil {
@@ -104,6 +108,7 @@ type result struct {
 	notes            map[string]time.Duration
 	took             time.Duration
 	failed           bool
+	stopped          bool // the nodes stopped, because the database went back
 }
 
 // summary collects the results of the scenarios.
@@ -137,8 +142,11 @@ func (s *summary) table() string {
 	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|--:|---|\n")
 	for _, r := range s.rows {
 		verdict := "balances"
-		if r.failed || r.ledger == nil {
+		switch {
+		case r.failed, r.ledger == nil && !r.stopped:
 			verdict = "**FAILS**"
+		case r.stopped:
+			verdict = "the database went back, and the nodes stopped"
 		}
 		l := r.ledger
 		if l == nil {
@@ -152,6 +160,30 @@ func (s *summary) table() string {
 			r.engine, r.rounds, l.kills,
 			l.answered, l.messages, l.read+l.delivered, l.sent, failed, l.canceled+l.skipped, l.pending, l.unknown, l.twice, l.missing,
 			worst(r.notes), r.took.Round(time.Second), verdict)
+	}
+	return b.String()
+}
+
+// The measured times of scenarios with an outage.
+const acceptingOut, deliveringOut, databaseOut = "accepting out", "delivering out", "database out"
+
+// outages returns the table of the guide about failover; empty if nothing of it was run.
+func (s *summary) outages() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for _, r := range s.rows {
+		if _, measured := r.notes[databaseOut]; !measured {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("| Broken | Database out | Accepting out | Delivering out |\n|---|--:|--:|--:|\n")
+		}
+		fmt.Fprintf(&b, "| %s |", strings.TrimPrefix(r.scenario, managedPrefix))
+		for _, what := range []string{databaseOut, acceptingOut, deliveringOut} {
+			fmt.Fprintf(&b, " %.1f s |", r.notes[what].Seconds())
+		}
+		b.WriteString("\n")
 	}
 	return b.String()
 }
