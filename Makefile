@@ -97,13 +97,14 @@ faults: need-go deps ## break nodes, databases, networks, disks, clocks and prov
 	CARILLON_TEST_ROUNDS=100000 go test ./internal/send/notify -run TestManySendersCostLittleMoreThanOne -count=1 -v -timeout 80m
 	go test ./e2e/faults -count=1 -parallel 6 -faults.rounds=$(ROUNDS) $(if $(shell [ $(ROUNDS) -ge 20 ] && echo yes),-faults.ledger=ledger.md) -v -timeout 100m
 
-measure: need-go web ## measure the panel with a million notifications, 50,000 rows and 200 changes a second, a million waiting events, rows, and the checks of the stand-in (45 min)
+measure: need-go web ## measure the panel with a million notifications, 50,000 rows and 200 changes a second, a million waiting events, rows, the checks of the stand-in, and the pause of a move (50 min)
 	go test -tags measure ./internal/store -run TestARowCostsNoMoreAmongMany -count=1 -v
 	go test -tags measure ./internal/send/whatsapp -run TestChecksOfTheStandInAreSeenToFail -count=1 -v
 	go test -tags measure ./e2e -run TestAMillion -count=1 -v -timeout 60m
 	go test -tags measure ./internal/edge/panel/sending -run TestACampaignOfAMillion -count=1 -v -timeout 60m
 	go test -tags measure ./e2e/browser -run TestPagesUnderLoad -count=1 -v -timeout 60m
 	go test -tags measure ./internal/event/hook -run TestAMillionEventsWait -count=1 -v -timeout 30m
+	go test -tags measure ./e2e/faults -run TestTheMoveOfAHundredThousandMessages -count=1 -v -timeout 30m
 
 lighthouse: build ## score the panel's first pages on a quiet machine (says how to install Lighthouse)
 	@bash .ci/lighthouse
