@@ -62,6 +62,21 @@ func (i *installation) options() Options {
 	return Options{Dir: i.dir, URL: i.url, MasterKey: masterKey}
 }
 
+// free fails unless the target has no node, and every shard is free.
+func (i *installation) free(t *testing.T) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), i.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close(context.Background()) }()
+	var nodes, owned int
+	err = c.QueryRow(t.Context(), "SELECT (SELECT COUNT(*) FROM node), (SELECT COUNT(owner) FROM shard)").Scan(&nodes, &owned)
+	if err != nil || nodes > 0 || owned > 0 {
+		t.Errorf("%d nodes and %d owned shards in the target: %v", nodes, owned, err)
+	}
+}
+
 // same fails unless both databases have the same rows in all tables.
 func (i *installation) same(t *testing.T) {
 	t.Helper()
@@ -90,6 +105,9 @@ func (i *installation) same(t *testing.T) {
 func TestAnInstallationMovesToPostgreSQLAndBackWithEveryTable(t *testing.T) {
 	t.Parallel()
 	i := newInstallation(t)
+	// As after a crash: a node that is no more owns shards.
+	execFile(t, i.dir, "INSERT INTO node (id, beat, name, fit, slot) VALUES ('dead', 1, '', 2, 0)")
+	execFile(t, i.dir, "UPDATE shard SET owner = 'dead'")
 	r, err := ToPostgres(t.Context(), i.options())
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +116,7 @@ func TestAnInstallationMovesToPostgreSQLAndBackWithEveryTable(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	i.same(t)
+	i.free(t)
 	if _, err := store.Open(t.Context(), store.Options{Dir: i.dir, MasterKey: masterKey}); !errors.Is(err, store.ErrMoved) {
 		t.Errorf("the former database opens: %v", err)
 	}
