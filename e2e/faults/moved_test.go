@@ -3,6 +3,7 @@ package faults
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"net/http"
 	"os"
 	"os/exec"
@@ -43,6 +44,48 @@ func TestFaultsMovedToPostgreSQLAndBack(t *testing.T) {
 			}
 		},
 	}.run(t)
+}
+
+// TestNoEventIsLostOrDoubledByAMove moves an installation in the middle of webhook deliveries. A renumbered event would
+// come twice with one number, and leave another without an event.
+func TestNoEventIsLostOrDoubledByAMove(t *testing.T) {
+	t.Parallel()
+	s := newHookSite(t, "sqlite", 1)
+	n := s.nodes[0]
+	s.free.wire.arm(50)
+	s.accept(n, 60)
+	select {
+	case <-s.free.wire.hit:
+	case <-time.After(hung):
+		t.Fatal("no events come")
+	}
+	dir := filepath.Dir(n.ready)
+	url := storetest.EmptyPostgres(t)
+	file := filepath.Join(t.TempDir(), "url")
+	if err := os.WriteFile(file, []byte(url), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	mover := site{t: t}
+	if out, ok := mover.migrate(t.Context(), []string{"migrate", "--to-file=" + file, "--data=" + dir}, "", nil); !ok {
+		t.Fatal(out)
+	}
+	<-n.ended
+	var behind int
+	if err := s.db.QueryRowContext(t.Context(), `SELECT SUM(t.seq - c.seq) FROM hook_cursor AS c
+		JOIN event_topic AS t ON t.company_id = c.company_id AND t.topic = c.topic`).Scan(&behind); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d events were to be delivered at the time of the move", behind)
+	n.args = append(n.args, "--database-url-file="+file, "--master-key-file="+filepath.Join(dir, "master.key"))
+	n.start()
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	s.db = db
+	s.accept(n, 5)
+	s.balance()
 }
 
 // movePhases are the beginnings of the lines that `carillon migrate` prints.
