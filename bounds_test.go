@@ -18,6 +18,7 @@ var workers = map[string]string{
 	"internal/send/catalog/sync.go Sync":             "the senders of one company",
 	"internal/talk/conversation/flowrounds.go times": "steps of flows that wait for nobody, and have a budget",
 	"internal/store/db/backlog.go start":             "admission to the next group commit, which takes all",
+	"internal/store/move/copy.go group":              "the command that moves an installation: its own connections",
 	"internal/event/hook/lane.go deliver":            "events of one endpoint",
 	"internal/send/catalog/poll.go importDue":        "imports of templates, each of one sender",
 	"internal/call/telephone/transfer.go connect":    "the two sides of one transfer",

@@ -59,6 +59,7 @@ type commands struct {
 	Backup        backupCommand        `cmd:"" help:"Back up the SQLite database, also while the program runs on it."`
 	Restore       restoreCommand       `cmd:"" help:"Restore a backup into a new data folder; due messages are held."`
 	Restored      restoredCommand      `cmd:"" help:"Send or fail the messages that are held after a restore."`
+	Migrate       migrateCommand       `cmd:"" help:"Move the installation from SQLite to PostgreSQL, or back."`
 	Health        healthCommand        `cmd:"" help:"Check whether a running program responds, or is ready."`
 	Version       versionCommand       `cmd:"" help:"Print the version."`
 	Completion    completionCommand    `cmd:"" help:"Print a script that completes commands in a shell."`
@@ -110,6 +111,7 @@ func newCommands() *commands {
 	cli.Apply.Settings = newSettingFlags(applySettings...)
 	cli.Backup.Settings = newSettingFlags(backupSettings...)
 	cli.Restore.Settings = newSettingFlags(restoreSettings...)
+	cli.Migrate.Settings = newSettingFlags(migrateSettings...)
 	cli.Restored.Mark.Settings = newSettingFlags(restoreSettings...)
 	cli.Restored.Accept.Settings = newSettingFlags(restoreSettings...)
 	return cli

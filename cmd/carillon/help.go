@@ -18,6 +18,10 @@ var helpTexts = kong.Vars{
 	"listen_secret_help": "Signing secret: whsec_ and the base64 of 24 to 64 bytes; else a new one is made and printed.",
 	"mcp_http_help": "Serve streamable HTTP at an address such as 127.0.0.1:8090, where each client sends its own access key; " +
 		"else serve one client on standard input and output.",
+	"migrate_from_help": "PostgreSQL database, on which no node runs, to move from into the data folder. Prefer the file: other " +
+		"users of the machine see flags.",
+	"migrate_to_help": "Empty PostgreSQL database to move to, also while the program runs. Prefer the file: other users of the " +
+		"machine see flags.",
 	"role_help": "owner, admin, developer, marketer, teammate or viewer; else viewer, or owner with --first.",
 	"send_run_help": "Name of this run; repeating it within 24 hours sends nothing twice. By default the content of the file " +
 		"names the run, and each run with --to is new.",

@@ -75,7 +75,7 @@ func (c *restoreCommand) Run(ctx context.Context, env *environment) error {
 func restoreKey(cfg *config.Config) ([32]byte, error) {
 	name := filepath.Join(cfg.Data, "master.key")
 	if _, err := os.Stat(name); cfg.MasterKeyFile == "" && cfg.DatabaseURL == "" && errors.Is(err, fs.ErrNotExist) {
-		return [32]byte{}, usage("the backup's master key is needed: put it at %s or name it with --master-key-file", name)
+		return [32]byte{}, usage("the installation's master key is needed: put it at %s or name it with --master-key-file", name)
 	}
 	return cfg.MasterKey()
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"carillon/internal/base/share"
 	"carillon/internal/base/tracing"
 	"carillon/internal/call/telephone"
+	"carillon/internal/edge/control"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/edge/ops"
 	"carillon/internal/edge/server"
@@ -40,6 +42,8 @@ type Options struct {
 
 	Now  func() time.Time                // clock, used only for request rates; default time.Now
 	Wrap func(http.Handler) http.Handler // around all public requests, in tests
+
+	listener net.Listener // of the address, after a stop for a move; else nil
 }
 
 // databaseWait is the time that a start waits for PostgreSQL, which may come up later after a power failure.
@@ -71,6 +75,7 @@ type App struct {
 	work       sync.WaitGroup // the queue, and accepted calls
 	rest       sync.WaitGroup // everything else in the background
 	failed     chan error
+	moves      chan *control.Move // a request to stop for a move
 	once       sync.Once
 	stopErr    error
 }
@@ -91,6 +96,7 @@ func New(cfg config.Config, o Options) (*App, error) {
 		shares: new(share.Set), metrics: ops.NewMetrics(Version(), engineOf(cfg)),
 		cfg: cfg, o: o, log: log, outage: outage, requestGrace: cfg.ShutdownTimeout / 5,
 		stopping: make(chan struct{}), ending: make(chan struct{}), failed: make(chan error, 8),
+		moves: make(chan *control.Move, 1),
 	}, nil
 }
 
@@ -249,6 +255,11 @@ func (a *App) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return a.serveUntil(ctx)
+}
+
+// serveUntil serves until ctx ends, a part fails, or the installation is moved, and stops.
+func (a *App) serveUntil(ctx context.Context) error {
 	var failure error
 	select {
 	case <-ctx.Done():
@@ -256,6 +267,8 @@ func (a *App) Run(ctx context.Context) error {
 		failure = a.keepServing()
 	case failure = <-a.failed:
 		a.log.Error("stop because a part failed", "error", failure)
+	case m := <-a.moves:
+		return a.move(ctx, m)
 	}
 	return errors.Join(failure, a.Stop(context.WithoutCancel(ctx)))
 }
@@ -294,6 +307,7 @@ func (a *App) stop(ctx context.Context) error {
 	for _, step := range slices.Backward(a.stops) {
 		errs = append(errs, step(ctx))
 	}
+	a.refuseMove()
 	if a.served {
 		a.log.Info("stopped")
 	}

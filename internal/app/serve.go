@@ -15,8 +15,9 @@ import (
 // listen opens the listener. Requests are served only after the parts are running.
 func (a *App) listen(ctx context.Context, p *parts, tracer *tracing.Tracing) (err error) {
 	a.server, err = server.Listen(ctx, server.Options{
-		Addr: a.cfg.Addr, Connections: a.cfg.MaxConnections, PerAddress: a.cfg.ConnectionsEach, Proxies: a.cfg.TrustedProxies,
-		Router: a.router, Tracing: tracer, OpsAddr: a.cfg.OpsAddr, Ops: a.metrics.Handler(), Log: a.log, Wrap: a.o.Wrap,
+		Addr: a.cfg.Addr, Listener: a.o.listener, Connections: a.cfg.MaxConnections, PerAddress: a.cfg.ConnectionsEach,
+		Proxies: a.cfg.TrustedProxies, Router: a.router, Tracing: tracer, OpsAddr: a.cfg.OpsAddr, Ops: a.metrics.Handler(),
+		Log: a.log, Wrap: a.o.Wrap,
 	})
 	if err != nil {
 		return err

@@ -170,7 +170,7 @@ func (p *parts) engineWork(a *App) func(context.Context) error {
 		return p.bus.Run
 	}
 	return (&control.Control{
-		Store: a.store, Folder: a.cfg.Data, Read: ProvisionOptions(), Log: a.log,
+		Store: a.store, Folder: a.cfg.Data, Read: ProvisionOptions(), Log: a.log, Move: a.askedToMove,
 		Apply: func(ctx context.Context, set *config.Provision) (store.Summary, error) {
 			summary, err := a.apply(ctx, p, set)
 			telephone.WarnOfNumbers(ctx, a.store, a.log)

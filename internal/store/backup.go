@@ -49,15 +49,15 @@ func (s *Store) Backup(ctx context.Context, to string, progress Progress) error 
 	if err := s.copyTo(ctx, to, progress); err != nil {
 		return errors.Join(fmt.Errorf("copy the database: %w", err), os.Remove(to))
 	}
-	_, err := s.DB.Exec(ctx, `INSERT INTO meta (name, value) VALUES ('backup', $1)
-		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, db.Millis(time.Now()))
+	_, err := s.DB.Exec(ctx, `INSERT INTO meta (name, value) VALUES ($1, $2)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, BackupName, db.Millis(time.Now()))
 	return db.Wrap(err, "record the backup")
 }
 
 // BackedUpAt returns the time of the last backup by this program; the zero time if there was none.
 func (s *Store) BackedUpAt(ctx context.Context) (time.Time, error) {
 	var ms int64
-	err := s.DB.Row(ctx, []any{&ms}, "SELECT value FROM meta WHERE name = 'backup'")
+	err := s.DB.Row(ctx, []any{&ms}, "SELECT value FROM meta WHERE name = $1", BackupName)
 	return db.Instant(ms), db.Wrap(db.Ignore(err), "read the time of the last backup")
 }
 

@@ -10,10 +10,11 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Names of the rows of meta about the origin of the data.
+// Names of rows of meta. The first two belong to one server, and are not copied to another.
 const (
-	originRow = "origin" // server on which the program used this database last, and its timeline
-	lostRow   = "lost"   // evidence that this database lost commits
+	OriginName = "origin" // server on which the program used this database last, and its timeline
+	BackupName = "backup" // time of the last backup
+	lostRow    = "lost"   // evidence that this database lost commits
 )
 
 // ErrLostCommits means that the database lost commits that it had confirmed, and that nobody has decided about the
@@ -33,7 +34,7 @@ func (s *Store) Distrust(ctx context.Context, evidence string) error {
 // starts. A restored dump is marked as restored: messages may have been sent since it was made.
 func (s *Store) Recognize(ctx context.Context, log *slog.Logger) error {
 	if s.DB.SQLite() {
-		return nil
+		return s.Lost(ctx)
 	}
 	return db.Alone(ctx, s.DB, func(ctx context.Context) error {
 		if err := s.Lost(ctx); err != nil {
@@ -43,7 +44,7 @@ func (s *Store) Recognize(ctx context.Context, log *slog.Logger) error {
 		if now.Data == "" {
 			return nil
 		}
-		data, timeline, err := s.meta(ctx, originRow)
+		data, timeline, err := s.meta(ctx, OriginName)
 		switch {
 		case err != nil:
 			return err
@@ -75,7 +76,7 @@ func (s *Store) Adopt(ctx context.Context) error {
 		return nil
 	}
 	_, err := s.DB.Exec(ctx, `INSERT INTO meta (name, value, text) VALUES ($1, $2, $3)
-		ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`, originRow, now.Timeline, now.Data)
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`, OriginName, now.Timeline, now.Data)
 	if err == nil {
 		s.adopted.Store(&now)
 	}

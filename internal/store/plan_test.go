@@ -77,7 +77,8 @@ func written(t *testing.T, engine string) []string {
 	}
 	skipped := regexp.MustCompile(other + `|VALUES $|pg_|goose_db_version|SELECT count\(\*\) FROM|name = ` +
 		`'master-key'$|clock_timestamp|INTO meta \(name, text\) VALUES \(\$1|VALUES \('schema'|SELECT text FROM meta WHERE name = ` +
-		`\$1|INTO meta \(name, value, text\) VALUES \(\$1|SELECT text, value FROM meta|'backup'|sqlite_schema|bench_commit|` +
+		`\$1|INTO meta \(name, value, text\) VALUES \(\$1|SELECT text, value FROM meta|` +
+		`INTO meta \(name, value\) VALUES \(\$1|SELECT value FROM meta WHERE name = \$1|sqlite_schema|bench_commit|` +
 		`current_setting\(\$1\)`)
 	begins := regexp.MustCompile(`^(SELECT|INSERT INTO|UPDATE|DELETE FROM) \w|\bWHERE\b`)
 	var files []string

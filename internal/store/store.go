@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"embed"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	mathrand "math/rand/v2"
@@ -143,6 +144,9 @@ type Store struct {
 // ErrFolderInUse means that another process uses the data folder.
 var ErrFolderInUse = db.ErrFolderInUse
 
+// LockFolder locks a data folder for this process, or returns ErrFolderInUse.
+func LockFolder(dir string) (io.Closer, error) { return db.LockFolder(dir) }
+
 // ErrNewerSchema means that a newer program migrated the database to an incompatible schema.
 var ErrNewerSchema = db.ErrNewerSchema
 
@@ -164,7 +168,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := newStore(d, sealer, &o)
-	if err := s.checkMasterKey(ctx); err != nil {
+	if err = s.checkMoved(ctx); err == nil {
+		err = s.checkMasterKey(ctx)
+	}
+	if err != nil {
 		_ = d.Close() // the first error is reported
 		return nil, err
 	}
@@ -239,12 +246,11 @@ func (s *Store) Close() error {
 
 // checkMasterKey refuses to start with a master key that cannot open the stored secrets.
 func (s *Store) checkMasterKey(ctx context.Context) error {
-	const row = "meta/master-key"
 	nonce := make([]byte, 8)
 	_, _ = rand.Read(nonce)
 	err := s.DB.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, "INSERT INTO meta (name, text) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING", "master-key",
-			s.Sealer.Seal(row, nonce))
+			s.Sealer.Seal(masterKeyRow, nonce))
 		return err
 	})
 	if err != nil {
@@ -254,6 +260,22 @@ func (s *Store) checkMasterKey(ctx context.Context) error {
 	if err := s.DB.Row(ctx, []any{&sealed}, "SELECT text FROM meta WHERE name = $1", "master-key"); err != nil {
 		return fmt.Errorf("check the master key: %w", err)
 	}
-	_, err = s.Sealer.Open(row, sealed)
+	return openMasterKey(s.Sealer, sealed)
+}
+
+// masterKeyRow is the name under which the proof of the master key is sealed.
+const masterKeyRow = "meta/master-key"
+
+func openMasterKey(by *configure.Sealer, sealed string) error {
+	_, err := by.Open(masterKeyRow, sealed)
 	return err
+}
+
+// CheckMasterKey returns an error unless a master key opens what a database has in the row master-key of its table meta.
+func CheckMasterKey(key [32]byte, sealed string) error {
+	by, err := configure.NewSealer(key)
+	if err != nil {
+		return err
+	}
+	return openMasterKey(by, sealed)
 }

@@ -1,5 +1,5 @@
 // Package control serves a socket in the data folder, accessible only to the program's own user, for operations that
-// only the process owning the database can perform: backups and applying a set-up. There is no socket on PostgreSQL.
+// only the process owning the database can perform: backups, applying a set-up, and stopping for a move. There is no socket on PostgreSQL.
 package control
 
 import (
@@ -40,6 +40,7 @@ type Control struct {
 	Read   config.ProvisionOptions // options for reading set-ups
 	Apply  func(ctx context.Context, p *config.Provision) (store.Summary, error)
 	Warn   func(p *config.Provision) config.Problems // returns the parts that do not work with this program's settings
+	Move   func(m *Move)                             // starts to stop the program
 	Log    *slog.Logger
 
 	applying sync.Mutex // one at a time, to bound the memory for set-ups
@@ -76,6 +77,7 @@ func (c *Control) serve(ctx context.Context, l net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /backup", c.backup)
 	mux.HandleFunc("POST /apply", c.applySetUp)
+	mux.HandleFunc("POST /move", c.moving)
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: server.ReadHeaderTimeout, IdleTimeout: server.IdleTimeout}
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() }) // ends a backup in progress
 	defer stop()

@@ -31,8 +31,9 @@ const (
 // Options configure a Server.
 type Options struct {
 	Addr        string
-	Connections int // maximum number; 0 means no limit
-	PerAddress  int // maximum per address; default a quarter of Connections
+	Listener    net.Listener // an open one for Addr, of another Server; nil opens the address
+	Connections int          // maximum number; 0 means no limit
+	PerAddress  int          // maximum per address; default a quarter of Connections
 	Proxies     []netip.Prefix
 	Router      *httpio.Router
 	Tracing     *tracing.Tracing // nil disables tracing
@@ -52,8 +53,11 @@ type Server struct {
 
 // Listen opens the public address. Connections wait until Serve.
 func Listen(ctx context.Context, o Options) (*Server, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", o.Addr)
+	l, err := o.Listener, error(nil)
+	if l == nil {
+		var lc net.ListenConfig
+		l, err = lc.Listen(ctx, "tcp", o.Addr)
+	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf(
