@@ -346,16 +346,21 @@ func TestHAFrozenAndFenced(t *testing.T) {
 }
 
 func TestHAFrozenUnfenced(t *testing.T) {
-	unfenced(t, "primary frozen, unfenced", behind)
+	unfenced(t, "primary frozen, unfenced", behind, false)
 }
 
 func TestHAFrozenUnfencedSeveralHosts(t *testing.T) {
-	unfenced(t, "primary frozen, unfenced, three hosts in the URL", listed)
+	unfenced(t, "primary frozen, unfenced, three hosts in the URL", listed, false)
+}
+
+// TestHAFrozenTakesTheLeadershipBack has the outcome that the others have by chance: the frozen primary leads again.
+func TestHAFrozenTakesTheLeadershipBack(t *testing.T) {
+	unfenced(t, "primary frozen, unfenced, leads again", listed, true)
 }
 
 // unfenced freezes the primary's machine for longer than Patroni waits, and thaws it while another primary works. Either
 // the database kept its word and the ledger is exact, or the nodes stopped and said so.
-func unfenced(t *testing.T, name string, setup func(s *site)) {
+func unfenced(t *testing.T, name string, setup func(s *site), back bool) {
 	t.Helper()
 	var mu sync.Mutex
 	said := map[*node]string{}
@@ -381,10 +386,16 @@ func unfenced(t *testing.T, name string, setup func(s *site)) {
 						mu.Unlock()
 					})
 				}
+				if back {
+					h.reinstate(from)
+				}
 				from.thaw()
 				watch.Wait()
 				s.admitted, refused = said[s.a] != "" && said[s.b] != "", time.Now()
 			})
+			if back && !s.halted {
+				s.t.Errorf("the nodes went on with a database that lost commits")
+			}
 			if !s.halted {
 				h.steady(3)
 				o.bounded()

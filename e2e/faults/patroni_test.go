@@ -3,6 +3,7 @@ package faults
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -36,6 +37,7 @@ type machines struct {
 	dir      string
 	owner    *syscall.Credential
 	etcd     *daemon
+	keys     string // address of etcd
 	members  []*member
 	haproxy  *daemon
 	database string // HAProxy's address of the primary
@@ -144,6 +146,7 @@ func newMachines(t *testing.T) *machines {
 	h := &machines{t: t, dir: c.dir, owner: c.owner, web: &http.Client{Timeout: time.Second}}
 	t.Cleanup(h.end)
 	client, peer := freeAddress(t), freeAddress(t)
+	h.keys = client
 	env := shipped(t, "patroni/etcd.env", ",http://127.0.0.1:2379", "", "10.0.0.11:2379", client, "10.0.0.11:2380", peer,
 		",db2=http://10.0.0.12:2380,db3=http://10.0.0.13:2380", "", "/var/lib/etcd/carillon", filepath.Join(h.dir, "etcd"))
 	h.etcd = &daemon{t: t, path: etcd, owner: h.owner, log: filepath.Join(h.dir, "etcd.log")}
@@ -454,6 +457,21 @@ func (h *machines) switchover(from *member) {
 	defer resp.Body.Close()
 	if text, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
 		h.t.Fatalf("switchover: %d %s", resp.StatusCode, text)
+	}
+}
+
+// reinstate writes a machine's name into Patroni's leader key, as a primary does that wakes up after it had read that it leads.
+func (h *machines) reinstate(m *member) {
+	h.t.Helper()
+	code := base64.StdEncoding.EncodeToString
+	body := fmt.Sprintf(`{"key":%q,"value":%q}`, code([]byte("/service/carillon/leader")), code([]byte(m.name)))
+	resp, err := h.web.Post("http://"+h.keys+"/v3/kv/put", "application/json", strings.NewReader(body)) //nolint:noctx // with a timeout
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if text, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusOK {
+		h.t.Fatalf("etcd: %d %s", resp.StatusCode, text)
 	}
 }
 
