@@ -13,7 +13,7 @@ WEBFILES := $(shell git ls-files --cached --others --exclude-standard web intern
 PAGES := $(if $(shell command -v npm),web/dist/panel/index.html,no-pages)
 CLIENT := $(if $(shell command -v npm),clients/typescript/dist/index.js)
 
-.PHONY: help build web run test test-quick test-browser test-sound test-docs check lighthouse race lint lint-openapi fmt bench faults faults-ha measure fuzz generate zones deps release release-check clean
+.PHONY: help build web run test test-quick test-browser test-sound test-docs test-postgres check lighthouse race lint lint-openapi fmt bench faults faults-ha measure fuzz generate zones deps release release-check clean
 
 help: ## print this help
 	@echo "Carillon: notifications, calls and widgets, self-hosted."; echo
@@ -77,6 +77,13 @@ lint: need-go deps lint-openapi ## format check of Go and TypeScript, ESLint, ve
 	go vet ./...
 	$(TOOL) golangci-lint run ./...
 
+test-postgres: need-go tools/postgres/node_modules/.installed ## test the database and the nodes on PostgreSQL 16, 17 and 18, on Linux (5 min)
+	@bash .ci/postgres
+
+tools/postgres/node_modules/.installed: tools/postgres/package.json tools/postgres/package-lock.json
+	cd tools/postgres && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
 tools/openapi/node_modules/.installed: tools/openapi/package.json tools/openapi/package-lock.json
 	cd tools/openapi && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
@@ -136,4 +143,4 @@ need-go:
 	@command -v go >/dev/null || { echo "Go is missing: install Go $$(awk '/^go /{print $$2}' go.mod) or later (https://go.dev/dl), then run this again."; exit 1; }
 
 clean: ## remove what was built; ./data stays
-	rm -rf bin dist web/node_modules tools/openapi/node_modules clients/typescript/dist && find web/dist -mindepth 1 ! -name .gitkeep -delete
+	rm -rf bin dist web/node_modules tools/openapi/node_modules tools/postgres/node_modules clients/typescript/dist && find web/dist -mindepth 1 ! -name .gitkeep -delete

@@ -47,10 +47,10 @@ func attempt(ctx context.Context, timeout time.Duration, ping func(ctx context.C
 }
 
 // final reports whether a server would refuse the next connection too: the user, password or database name is wrong,
-// or the server is read-only.
+// or a pooler shares sessions. A standby may be promoted, or a proxy may find the primary.
 func final(err error) bool {
 	if pe, ok := errors.AsType[*pgconn.PgError](err); ok && len(pe.Code) == 5 {
 		return pe.Code[:2] == "28" || pe.Code[:2] == "3D"
 	}
-	return errors.Is(err, errStandby) || errors.Is(err, errPooled)
+	return errors.Is(err, errPooled)
 }

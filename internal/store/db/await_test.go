@@ -41,7 +41,11 @@ func TestOpenWaitsForAServerThatComesUpLate(t *testing.T) {
 		"there is no such one": {
 			wait: time.Minute, up: time.Hour, refusal: fmt.Errorf("connect: %w", &pgconn.PgError{Code: "3D000"}), err: "3D000",
 		},
-		"it is a standby": {wait: time.Minute, up: time.Hour, refusal: errStandby, err: "standby"},
+		"it is a standby": {
+			wait: time.Minute, up: 20 * time.Second, refusal: errStandby, took: 20 * time.Second,
+			lines: []string{"the server is a standby", "the database answers"},
+		},
+		"a pooler shares sessions": {wait: time.Minute, up: time.Hour, refusal: errPooled, err: "transaction mode"},
 		"it is starting": {
 			wait: time.Minute, up: 3 * time.Second, refusal: &pgconn.PgError{Code: "57P03"}, took: 3 * time.Second,
 			lines: []string{"waiting for the database", "after=3s"},
