@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,56 @@ type hosts struct {
 	all     []*pgx.ConnConfig
 	last    atomic.Int64
 	connect time.Duration // bounds a connection set-up with all of them
+	open    connections
+}
+
+// connections are the open network connections.
+type connections struct {
+	mu  sync.Mutex
+	all map[*connection]bool
+}
+
+type connection struct {
+	net.Conn
+	of *connections
+}
+
+// Close implements net.Conn. Its owner closes it again after closeAll.
+func (c *connection) Close() error {
+	c.of.mu.Lock()
+	open := c.of.all[c]
+	delete(c.of.all, c)
+	c.of.mu.Unlock()
+	if !open {
+		return nil
+	}
+	return c.Conn.Close()
+}
+
+func (c *connections) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := dialer().DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	own := &connection{conn, c}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil {
+		c.all = map[*connection]bool{}
+	}
+	c.all[own] = true
+	return own, nil
+}
+
+// closeAll closes all connections, which ends the statements that wait on them, and returns their number.
+func (c *connections) closeAll() int {
+	c.mu.Lock()
+	all := slices.Collect(maps.Keys(c.all))
+	c.mu.Unlock()
+	for _, conn := range all {
+		_ = conn.Close()
+	}
+	return len(all)
 }
 
 // read reads a URL. Its connections start with few parameters, which every pooler accepts; the other settings of their
@@ -51,7 +102,7 @@ func (h *hosts) read(url string) (settings map[string]string, err error) {
 		}
 	}
 	c.RuntimeParams = first
-	c.DialFunc = dialer().DialContext
+	c.DialFunc = h.open.dial
 	servers := append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...)
 	for _, f := range servers { // the same server is listed twice if TLS is optional
 		at := slices.IndexFunc(h.all, func(x *pgx.ConnConfig) bool { return x.Host == f.Host && x.Port == f.Port })

@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-)
 
-// replicationEvery is the interval of checks of the replication.
-const replicationEvery = time.Second
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
 
 // Replication is the state of PostgreSQL's replication.
 type Replication struct {
@@ -33,16 +33,84 @@ type replication struct {
 	ever  bool // there was a standby since the start
 }
 
+const (
+	replicationEvery = time.Second // between questions
+	askTimeout       = 2 * time.Second
+	askAgain         = 250 * time.Millisecond // after a failure
+	// maxSilent is the number of questions in a row without an answer after which the server counts as frozen. Its kernel
+	// may still acknowledge what is sent, so that no connection breaks, and statements would wait until it goes on.
+	maxSilent = 3
+)
+
+// watch asks over a separate connection, so that it waits for no other statement.
 func (r *replication) watch(ctx context.Context, d *DB) {
-	for {
-		if now, err := askReplication(ctx, d); err == nil {
+	var c *pgx.Conn
+	defer func() { closeConn(ctx, c) }()
+	silent := 0
+	for wait := time.Duration(0); pause(ctx, wait); {
+		now, err := r.ask(ctx, d, &c)
+		if err == nil {
 			r.observe(ctx, now)
+			silent, wait = 0, replicationEvery
+			continue
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(replicationEvery):
+		closeConn(ctx, c)
+		c, wait = nil, askAgain
+		if silent++; answered(err) {
+			silent = 0
+		} else if silent%maxSilent == 0 && ctx.Err() == nil {
+			if n := d.server.hosts.open.closeAll(); n > 0 {
+				r.log.WarnContext(ctx, "the database does not answer; its connections are closed", "connections", n, "error", err)
+			}
 		}
+	}
+}
+
+// answered reports whether an error is an answer of the server.
+func answered(err error) bool {
+	_, replied := errors.AsType[*pgconn.PgError](err)
+	_, refused := errors.AsType[*refusal](err)
+	return replied || refused
+}
+
+// ask asks over a connection, which it opens if there is none.
+func (r *replication) ask(ctx context.Context, d *DB, c **pgx.Conn) (x Replication, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	if *c == nil {
+		if *c, err = d.Connect(ctx); err != nil {
+			return x, err
+		}
+	}
+	visible := 0
+	err = (*c).QueryRow(ctx, `SELECT current_setting('synchronous_standby_names'), current_setting('synchronous_commit'), COUNT(*),
+		COUNT(sync_state), COUNT(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) FROM pg_stat_replication`).Scan(
+		&x.Names, &x.Commit, &x.Standbys, &visible, &x.Confirming)
+	x.Hidden = visible < x.Standbys
+	confirmed := x.Confirming > 0 || x.Hidden && x.Names != "" && !r.required
+	x.Synchronous = confirmed && x.Commit != "off" && x.Commit != "local"
+	return x, Wrap(err, "ask how the database is replicated")
+}
+
+// closeConn closes a connection, if there is one, without waiting for a frozen server.
+func closeConn(ctx context.Context, c *pgx.Conn) {
+	if c == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askAgain)
+	defer cancel()
+	_ = c.Close(ctx)
+}
+
+// pause waits, and reports whether to go on.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
 	}
 }
 
@@ -51,7 +119,9 @@ func (r *replication) begin(ctx context.Context, d *DB) error {
 	if !r.required {
 		return nil
 	}
-	now, err := askReplication(ctx, d)
+	var c *pgx.Conn
+	now, err := r.ask(ctx, d, &c)
+	closeConn(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -61,19 +131,6 @@ func (r *replication) begin(ctx context.Context, d *DB) error {
 	}
 	r.observe(ctx, now)
 	return nil
-}
-
-func askReplication(ctx context.Context, d *DB) (x Replication, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*replicationEvery)
-	defer cancel()
-	visible := 0
-	err = d.Row(ctx, []any{&x.Names, &x.Commit, &x.Standbys, &visible, &x.Confirming}, `SELECT current_setting('synchronous_standby_names'),
-		current_setting('synchronous_commit'), COUNT(*), COUNT(sync_state), COUNT(*) FILTER (WHERE sync_state IN ('sync', 'quorum'))
-		FROM pg_stat_replication`)
-	x.Hidden = visible < x.Standbys
-	confirmed := x.Confirming > 0 || x.Hidden && x.Names != "" && !d.server.replication.required
-	x.Synchronous = confirmed && x.Commit != "off" && x.Commit != "local"
-	return x, Wrap(err, "ask how the database is replicated")
 }
 
 // observe logs each change.
