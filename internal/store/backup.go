@@ -49,9 +49,10 @@ func (s *Store) Backup(ctx context.Context, to string, progress Progress) error 
 	if err := s.copyTo(ctx, to, progress); err != nil {
 		return errors.Join(fmt.Errorf("copy the database: %w", err), os.Remove(to))
 	}
-	_, err := s.DB.Exec(ctx, `INSERT INTO meta (name, value) VALUES ($1, $2)
+	// The backup is good even if its time cannot be written, as on a full disk.
+	_, _ = s.DB.Exec(ctx, `INSERT INTO meta (name, value) VALUES ($1, $2)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, BackupName, db.Millis(time.Now()))
-	return db.Wrap(err, "record the backup")
+	return nil
 }
 
 // BackedUpAt returns the time of the last backup by this program; the zero time if there was none.

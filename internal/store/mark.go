@@ -72,7 +72,10 @@ func (s *Store) Mark(ctx context.Context, now time.Time, told Progress) (*Restor
 	if err := s.setMark(ctx, now, markDone); err != nil {
 		return nil, err
 	}
-	if err := s.Trust(ctx); err != nil {
+	if _, err := s.DB.Exec(ctx, "DELETE FROM meta WHERE name = $1", lostRow); err != nil {
+		return nil, fmt.Errorf("forget lost commits: %w", err)
+	}
+	if err := s.Adopt(ctx); err != nil {
 		return nil, err
 	}
 	r, err := s.Restored(ctx)

@@ -54,7 +54,8 @@ func (s *Store) Recognize(ctx context.Context, log *slog.Logger) error {
 				return fmt.Errorf("mark the database as restored: %w", err)
 			}
 		case data != "" && timeline > now.Timeline:
-			return fmt.Errorf("the database went back: its timeline is %d, and this data has seen %d", now.Timeline, timeline)
+			return fmt.Errorf("the database went back: its timeline is %d, and this data has seen %d: bring the newer server back, or, "+
+				"if nothing is missing, run `carillon restored accept`", now.Timeline, timeline)
 		}
 		return s.Adopt(ctx)
 	})
@@ -83,10 +84,11 @@ func (s *Store) Adopt(ctx context.Context) error {
 	return db.Wrap(err, "record the database's server")
 }
 
-// Trust accepts the database as the continuation of the one that the program used last, with nothing lost.
+// Trust accepts the database as the continuation of the one that the program used last, with nothing lost. It returns
+// ErrLostCommits if there is evidence of the opposite.
 func (s *Store) Trust(ctx context.Context) error {
-	if _, err := s.DB.Exec(ctx, "DELETE FROM meta WHERE name = $1", lostRow); err != nil {
-		return fmt.Errorf("accept the database: %w", err)
+	if err := s.Lost(ctx); err != nil {
+		return err
 	}
 	return s.Adopt(ctx)
 }

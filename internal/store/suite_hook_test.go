@@ -80,7 +80,7 @@ func backlog(t *testing.T, r *rig, k eventtable.EndpointKey, n int64, failing bo
 	if n == 0 {
 		want = nil
 	}
-	all, err := r.Hooks.Backlogs(t.Context(), 10)
+	all, err := r.Hooks.Backlogs(t.Context())
 	if err != nil || cmp.Diff(want, all) != "" {
 		t.Error(cmp.Diff(want, all), err)
 	}
@@ -142,7 +142,7 @@ func endpointBegins(t *testing.T, r *rig) {
 		t.Fatal(err)
 	}
 	r.due(t, k, false)
-	if all, err := s.Backlogs(t.Context(), 10); len(all) != 0 || err != nil {
+	if all, err := s.Backlogs(t.Context()); len(all) != 0 || err != nil {
 		t.Error("of a disabled endpoint:", all, err)
 	}
 	if stored, err := s.Endpoint(t.Context(), k); err != nil || cmp.Diff(have, stored) != "" {

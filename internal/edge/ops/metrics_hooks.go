@@ -43,17 +43,19 @@ const maxBacklogs = 100
 func (g *Sources) ofBacklogs(ctx context.Context, gauge emit) {
 	ctx, cancel := context.WithTimeout(ctx, statsTimeout)
 	defer cancel()
-	all, err := g.Hooks.Backlogs(ctx, maxBacklogs)
+	all, err := g.Hooks.Backlogs(ctx)
 	if err != nil {
 		return // the database is away
 	}
 	oldest := map[string]float64{"active": 0, "failing": 0}
-	for _, b := range all {
+	for i, b := range all {
 		state := "active"
 		if b.Failing {
 			state = "failing"
 		}
-		gauge(hookBehindDesc, float64(b.Events), b.CompanyID, b.WebhookID, state)
+		if i < maxBacklogs {
+			gauge(hookBehindDesc, float64(b.Events), b.CompanyID, b.WebhookID, state)
+		}
 		if !b.Oldest.IsZero() {
 			oldest[state] = max(oldest[state], time.Since(b.Oldest).Seconds())
 		}

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"hash/fnv"
 	"log/slog"
@@ -251,8 +252,8 @@ func (d *Deliverer) Serving() int {
 }
 
 // Backlogs returns the endpoints with events waiting that are neither disabled nor paused, longest waiting first.
-func (d *Deliverer) Backlogs(ctx context.Context, most int) ([]events.Backlog, error) {
-	all, err := d.store.Hooks.Backlogs(ctx, most)
+func (d *Deliverer) Backlogs(ctx context.Context) ([]events.Backlog, error) {
+	all, err := d.store.Hooks.Backlogs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -266,6 +267,12 @@ func (d *Deliverer) Backlogs(ctx context.Context, most int) ([]events.Backlog, e
 			kept = append(kept, b)
 		}
 	}
+	slices.SortFunc(kept, func(a, b events.Backlog) int {
+		if a.Oldest.IsZero() != b.Oldest.IsZero() { // its events are deleted already
+			return cmp.Compare(b.Oldest.UnixMilli(), a.Oldest.UnixMilli())
+		}
+		return a.Oldest.Compare(b.Oldest)
+	})
 	return kept, nil
 }
 

@@ -108,8 +108,8 @@ func (h *Hub) show(e *events.Event) {
 	}
 }
 
-// announce sends live events, and announces stored ones. Of consecutive events of one topic it announces only the last, because other nodes
-// read the earlier ones too.
+// announce sends live events, and announces stored ones. Of consecutive events of one topic it announces only the last,
+// because other nodes read the earlier ones too.
 func (h *Hub) announce(stored []*events.Event) {
 	var last *events.Event
 	for _, e := range stored {

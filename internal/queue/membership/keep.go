@@ -70,6 +70,12 @@ func (k *keeper) turn(ctx context.Context, leaving bool) error {
 	} else if err != nil {
 		return err
 	}
+	if k.nodes == nil { // a clock is compared with theirs before the first shard is taken
+		var err error
+		if k.nodes, _, err = m.store.Nodes.Cluster(ctx); err != nil {
+			return err
+		}
+	}
 	ahead, err := m.clock.read(ctx, m, k.nodes)
 	if err != nil {
 		return err

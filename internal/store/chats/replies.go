@@ -64,6 +64,9 @@ func NewReplies(d *db.DB, followed func(ctx context.Context, companyID, topic st
 // Receive stores received messages and returns the number of new ones. A message stored before, by sender and
 // provider's id, is left unchanged.
 func (s *Replies) Receive(ctx context.Context, all []Inbound) (n int, err error) {
+	if err := s.d.Health.Confirms(); err != nil {
+		return 0, err
+	}
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n = 0
 		for _, m := range all {
@@ -199,6 +202,9 @@ func (s *Replies) DueReplies(ctx context.Context, now time.Time, most int, witho
 // Begin records that a node is sending a reply, and until when others leave it alone. Of concurrent callers, only one
 // gets true.
 func (s *Replies) Begin(ctx context.Context, r *Reply, node string, now, until time.Time) (bool, error) {
+	if err := s.d.Health.Confirms(); err != nil {
+		return false, err
+	}
 	n, err := s.d.Exec(ctx, `UPDATE reply SET state = 'sending', attempt = attempt + 1, due_at = $1, changed_at = $2, node = $6
 		WHERE conversation_id = $3 AND seq = $4 AND company_id = $5 AND state = 'queued' AND due_at > 0 AND due_at <= $2`,
 		db.Millis(until), db.Millis(now), r.ConversationID, r.Seq, r.CompanyID, node)

@@ -132,7 +132,9 @@ func (d *DB) Close() error {
 	d.stop()
 	d.done.Wait()
 	d.stmts.close()
-	return d.pools.close()
+	err := d.pools.close()
+	d.server.hosts.open.closeAll(nil) // those that a statement held
+	return err
 }
 
 // localTimeout bounds reads of SQLite, which only a busy machine delays.

@@ -2,12 +2,14 @@ package db
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -73,15 +75,21 @@ func (c *connections) dial(ctx context.Context, network, address string) (net.Co
 	return own, nil
 }
 
-// closeAll closes all connections, which ends the statements that wait on them, and returns their number.
-func (c *connections) closeAll() int {
+// closeAll closes all connections but one, which ends the statements that wait on them, and returns their number.
+func (c *connections) closeAll(but net.Conn) (n int) {
+	if t, ok := but.(*tls.Conn); ok {
+		but = t.NetConn()
+	}
 	c.mu.Lock()
 	all := slices.Collect(maps.Keys(c.all))
 	c.mu.Unlock()
 	for _, conn := range all {
-		_ = conn.Close()
+		if conn != but {
+			_ = conn.Close()
+			n++
+		}
 	}
-	return len(all)
+	return n
 }
 
 // read reads a URL. Its connections start with few parameters, which every pooler accepts; the other settings of their
@@ -154,6 +162,18 @@ func (h *hosts) try(ctx context.Context, connect func(i int) error) error {
 	return errors.Join(errs...)
 }
 
+// answered reports whether an error is an answer of the server that is used. Of several servers, one that refuses a
+// connection says nothing about another that is frozen, unless it has no room for more.
+func (h *hosts) answered(err error) bool {
+	pe, replied := errors.AsType[*pgconn.PgError](err)
+	_, connecting := errors.AsType[*pgconn.ConnectError](err)
+	_, refused := errors.AsType[*refusal](err)
+	if len(h.all) > 1 && (connecting || refused) {
+		return replied && strings.HasPrefix(pe.Code, "53")
+	}
+	return replied || refused
+}
+
 // connector makes the connections of the pool.
 type connector struct {
 	s    *server
@@ -163,7 +183,7 @@ type connector struct {
 func newConnector(s *server) *connector {
 	c := &connector{s: s}
 	for _, to := range s.hosts.all {
-		c.each = append(c.each, stdlib.GetConnector(*to, stdlib.OptionAfterConnect(s.check), stdlib.OptionResetSession(s.current)))
+		c.each = append(c.each, stdlib.GetConnector(*to, stdlib.OptionAfterConnect(s.admit), stdlib.OptionResetSession(s.current)))
 	}
 	return c
 }
@@ -180,6 +200,15 @@ func (c *connector) Connect(ctx context.Context) (conn driver.Conn, err error) {
 // Driver implements driver.Connector.
 func (*connector) Driver() driver.Driver { return stdlib.GetDefaultDriver() }
 
+// admit checks a new connection, and closes a refused one.
+func (s *server) admit(ctx context.Context, c *pgx.Conn) error {
+	err := s.check(ctx, c)
+	if err != nil {
+		closeConn(ctx, c)
+	}
+	return err
+}
+
 // Connect opens a PostgreSQL connection outside the pool.
 func (d *DB) Connect(ctx context.Context) (c *pgx.Conn, err error) {
 	s := &d.server
@@ -187,10 +216,7 @@ func (d *DB) Connect(ctx context.Context) (c *pgx.Conn, err error) {
 		if c, err = pgx.ConnectConfig(ctx, s.hosts.all[i].Copy()); err != nil {
 			return err
 		}
-		if err = s.check(ctx, c); err != nil {
-			_ = c.Close(context.WithoutCancel(ctx))
-		}
-		return err
+		return s.admit(ctx, c)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -63,7 +64,8 @@ const (
 func (o *origins) ask(ctx context.Context, c *pgx.Conn) (a answer, err error) {
 	if !o.hidden.Load() {
 		err = c.QueryRow(ctx, askState+askOrigin, pgx.QueryExecModeExec).Scan(&a.standby, &a.token, &a.Timeline, &a.Data)
-		if pe, refused := errors.AsType[*pgconn.PgError](err); !refused || fatal(pe) {
+		pe, refused := errors.AsType[*pgconn.PgError](err)
+		if !refused || !slices.Contains([]string{"42501", "42883", "0A000"}, pe.Code) { // no right, or no such function
 			return a, Wrap(err, "ask the server for its state")
 		}
 		o.hidden.Store(true)
@@ -73,26 +75,28 @@ func (o *origins) ask(ctx context.Context, c *pgx.Conn) (a answer, err error) {
 	return a, Wrap(err, "ask the server for its state")
 }
 
-// accept compares a server with those seen before, and returns the era of its connection.
-func (o *origins) accept(ctx context.Context, a answer) (era int64, err error) {
+// accept compares a server with those seen before. It returns the era of its connection, and whether it is the first of
+// a new era.
+func (o *origins) accept(ctx context.Context, a answer) (era int64, failedOver bool, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch reason := o.against(a.Origin); {
 	case reason == "" && a.Timeline > o.seen.Timeline && o.seen.Timeline > 0:
 		o.log.WarnContext(ctx, "the database failed over", "timeline", a.Timeline, "before", o.seen.Timeline)
 		o.era.Add(1)
+		failedOver = true
 	case reason != "":
 		if reason != o.refused {
 			o.log.ErrorContext(ctx, "refused the database", "reason", reason)
 		}
 		o.refused = reason
-		return 0, &refusal{reason}
+		return 0, false, &refusal{reason}
 	}
 	if a.Data != "" {
 		o.seen = a.Origin
 	}
 	o.refused = ""
-	return o.era.Load(), nil
+	return o.era.Load(), failedOver, nil
 }
 
 // against returns the reason for which a server must not be used; empty if it may.
@@ -117,6 +121,15 @@ func (s *server) current(_ context.Context, c *pgx.Conn) error {
 		return driver.ErrBadConn
 	}
 	return nil
+}
+
+// answered forgets an earlier refusal: the database is used.
+func (o *origins) answered() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.lost == "" {
+		o.refused = ""
+	}
 }
 
 // Origin returns the identity of the database; the zero value on SQLite, and if the server hides it.
@@ -147,4 +160,5 @@ func (h *Health) Distrust(ctx context.Context, evidence string) {
 	o.lost = "The database lost commits that it had confirmed: " + evidence
 	o.refused = o.lost
 	o.era.Add(1)
+	h.d.server.hosts.open.closeAll(nil)
 }

@@ -28,7 +28,7 @@ func TestAServerBehindAnEarlierOneIsRefused(t *testing.T) {
 			var era int64
 			var err error
 			for _, x := range c.servers {
-				era, err = o.accept(t.Context(), x)
+				era, _, err = o.accept(t.Context(), x)
 			}
 			if c.err == "" && (err != nil || era != c.era || o.refused != "") {
 				t.Error(era, err, o.refused)
@@ -45,12 +45,13 @@ func TestADatabaseThatLostCommitsIsRefusedForGood(t *testing.T) {
 	d.Health.d = d
 	o := &d.server.origin
 	o.log = slog.New(slog.DiscardHandler)
-	before, err := o.accept(t.Context(), answer{Origin: Origin{"1/2", 9}})
+	before, _, err := o.accept(t.Context(), answer{Origin: Origin{"1/2", 9}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.Health.Distrust(t.Context(), "a counter fell")
-	if _, err := o.accept(t.Context(), answer{Origin: Origin{"1/2", 10}}); err == nil || !strings.Contains(err.Error(), "a counter fell") {
+	_, _, err = o.accept(t.Context(), answer{Origin: Origin{"1/2", 10}})
+	if err == nil || !strings.Contains(err.Error(), "a counter fell") {
 		t.Error(err)
 	}
 	if reason := d.Health.Refused(); !strings.Contains(reason, "a counter fell") {

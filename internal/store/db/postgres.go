@@ -79,9 +79,12 @@ func (s *server) check(ctx context.Context, c *pgx.Conn) error {
 	if at.standby {
 		return errStandby
 	}
-	era, err := s.origin.accept(ctx, at)
+	era, failedOver, err := s.origin.accept(ctx, at)
 	if err != nil {
 		return err
+	}
+	if failedOver { // also those that listen, or show that this node lives
+		s.hosts.open.closeAll(c.PgConn().Conn())
 	}
 	c.PgConn().CustomData()[sessionToken], c.PgConn().CustomData()[sessionEra] = token, era
 	if s.pglz.Load() {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Replication is the state of PostgreSQL's replication.
@@ -51,26 +50,20 @@ func (r *replication) watch(ctx context.Context, d *DB) {
 		now, err := r.ask(ctx, d, &c)
 		if err == nil {
 			r.observe(ctx, now)
+			d.server.origin.answered()
 			silent, wait = 0, replicationEvery
 			continue
 		}
 		closeConn(ctx, c)
 		c, wait = nil, askAgain
-		if silent++; answered(err) {
+		if silent++; d.server.hosts.answered(err) {
 			silent = 0
 		} else if silent%maxSilent == 0 && ctx.Err() == nil {
-			if n := d.server.hosts.open.closeAll(); n > 0 {
+			if n := d.server.hosts.open.closeAll(nil); n > 0 {
 				r.log.WarnContext(ctx, "the database does not answer; its connections are closed", "connections", n, "error", err)
 			}
 		}
 	}
-}
-
-// answered reports whether an error is an answer of the server.
-func answered(err error) bool {
-	_, replied := errors.AsType[*pgconn.PgError](err)
-	_, refused := errors.AsType[*refusal](err)
-	return replied || refused
 }
 
 // ask asks over a connection, which it opens if there is none.
@@ -143,6 +136,9 @@ func (r *replication) observe(ctx context.Context, now Replication) {
 	case !changed && !first:
 	case now.Synchronous:
 		r.log.InfoContext(ctx, "standbys confirm each commit", "confirming", now.Confirming, "standbys", now.Standbys)
+	case r.required && now.Hidden:
+		r.log.ErrorContext(ctx, "the role cannot see which standbys confirm commits; nothing is accepted or started: "+
+			"GRANT pg_read_all_stats to it")
 	case r.required:
 		r.log.ErrorContext(ctx, "no standby confirms commits; nothing is accepted or started", "standbys", now.Standbys)
 	default:

@@ -19,19 +19,19 @@ type Backlog struct {
 const oldestBehind = `(SELECT e.created_at FROM event AS e WHERE e.company_id = hook_cursor.company_id AND e.topic = hook_cursor.topic
 	AND e.seq > hook_cursor.seq ORDER BY e.seq LIMIT 1)`
 
-// Backlogs returns the endpoints that are not disabled and have events waiting, longest waiting first.
-func (s *Hooks) Backlogs(ctx context.Context, most int) ([]Backlog, error) {
+// Backlogs returns the endpoints that are not disabled and have events waiting.
+func (s *Hooks) Backlogs(ctx context.Context) ([]Backlog, error) {
 	return db.Collect(ctx, s.d, "backlogs", func(scan db.Scan) (b Backlog, err error) {
 		var oldest int64
 		err = scan(&b.CompanyID, &b.WebhookID, &b.Failing, &b.Events, &oldest)
 		b.Oldest = db.Instant(oldest)
 		return b, err
 	}, `SELECT hook.company_id, hook.webhook_id, hook.failures > 0, SUM(event_topic.seq - hook_cursor.seq),
-		COALESCE(MIN(`+oldestBehind+`), 0) AS oldest
+		COALESCE(MIN(`+oldestBehind+`), 0)
 		FROM hook_cursor JOIN hook ON hook.company_id = hook_cursor.company_id AND hook.webhook_id = hook_cursor.webhook_id
 		JOIN event_topic ON event_topic.company_id = hook_cursor.company_id AND event_topic.topic = hook_cursor.topic
 		WHERE hook.disabled_at = 0 AND event_topic.seq > hook_cursor.seq
-		GROUP BY hook.company_id, hook.webhook_id, hook.failures ORDER BY oldest LIMIT $1`, most)
+		GROUP BY hook.company_id, hook.webhook_id, hook.failures`)
 }
 
 // Oldest returns the creation of the oldest event that an endpoint still gets, not served yet or to be tried again; the

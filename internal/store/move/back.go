@@ -147,8 +147,10 @@ func (b *back) move(ctx context.Context) (r Result, err error) {
 	if r, err = b.copy(ctx, tables, mark); err != nil {
 		return r, err
 	}
-	if err := syncName(filepath.Join(b.stage, db.FileName)); err != nil {
-		return r, err
+	for _, name := range []string{filepath.Join(b.stage, db.FileName), b.stage, b.o.Dir} {
+		if err := syncName(name); err != nil {
+			return r, err
+		}
 	}
 	r.MovedAt = time.Now().UTC()
 	moved := store.MoveMark{ID: mark.ID, State: store.MoveMoved, At: r.MovedAt}

@@ -18,7 +18,18 @@ const (
 	readMeta  = "SELECT text FROM meta WHERE name = $1"
 	writeMark = `INSERT INTO meta (name, value, text) VALUES ($1, 0, $2)
 		ON CONFLICT (name) DO UPDATE SET text = excluded.text`
+	// writeMoved also makes the schema one that no program serves: a node that was away during the move stops at its next
+	// heartbeat, and versions that do not know the mark refuse to start.
+	writeMoved = `INSERT INTO meta (name, value, text) VALUES ($1, 0, $2), ('schema', 1000000000, '')
+		ON CONFLICT (name) DO UPDATE SET value = excluded.value, text = excluded.text`
 )
+
+func statementOf(m store.MoveMark) string {
+	if m.State == store.MoveMoved {
+		return writeMoved
+	}
+	return writeMark
+}
 
 // meta reads a row of the table meta; "" if there is none.
 func (s *sqlite) meta(ctx context.Context, name string) (text string, err error) {
@@ -54,7 +65,7 @@ func markText(m store.MoveMark) string {
 
 // mark writes the mark, durably.
 func (s *sqlite) mark(ctx context.Context, m store.MoveMark) error {
-	_, err := s.pool.ExecContext(ctx, writeMark, store.MoveMarkName, markText(m))
+	_, err := s.pool.ExecContext(ctx, statementOf(m), store.MoveMarkName, markText(m))
 	return db.Wrap(err, "mark the database")
 }
 
@@ -63,7 +74,7 @@ func markPostgres(ctx context.Context, by interface {
 	Exec(ctx context.Context, statement string, args ...any) (pgconn.CommandTag, error)
 }, m store.MoveMark,
 ) error {
-	_, err := by.Exec(ctx, writeMark, store.MoveMarkName, markText(m))
+	_, err := by.Exec(ctx, statementOf(m), store.MoveMarkName, markText(m))
 	return db.Wrap(err, "mark the database")
 }
 

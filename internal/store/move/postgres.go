@@ -46,6 +46,8 @@ func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	if to.ConnectTimeout == 0 {
 		to.ConnectTimeout = connectTimeout
 	}
+	// Of several servers, only the one that accepts writes has all rows.
+	to.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	// The ranges of a key are read along its index. The session is not one of a node, which other nodes may end.
 	maps.Copy(to.RuntimeParams, map[string]string{
 		"application_name": "carillon-migrate", "enable_seqscan": "off", "enable_bitmapscan": "off", "jit": "off",

@@ -50,7 +50,7 @@ var notCopied = map[string]string{
 //
 //nolint:gochecknoglobals // read only
 var partly = map[string]string{
-	"meta": "name NOT IN ('" + store.MoveMarkName + "', '" + store.OriginName + "', '" + store.BackupName + "')",
+	"meta": "name NOT IN ('" + store.MoveMarkName + "', '" + store.OriginName + "', '" + store.BackupName + "', 'schema')",
 }
 
 // tablesOf reads the tables of a PostgreSQL database, sorted by name.
