@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -184,6 +185,11 @@ func TestNodesStopOnADatabaseThatLostCommits(t *testing.T) {
 	other.spawn()
 	<-other.ended
 	other.logged("carillon restored mark")
+	accept := exec.CommandContext(t.Context(), executable(t), "restored", "accept", "--database-url="+next.url(),
+		"--master-key-file="+storetest.MasterKey(t))
+	if out, err := accept.CombinedOutput(); err == nil || !strings.Contains(string(out), "restored mark") {
+		t.Errorf("a database that lost commits is accepted: %v\n%s", err, out)
+	}
 	s.command("restored", "mark", "--database-url="+next.url(), "--master-key-file="+storetest.MasterKey(t))
 	other.start()
 	other.says("database", "ok", http.StatusOK)

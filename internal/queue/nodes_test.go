@@ -40,22 +40,27 @@ func withSearchPath(t *testing.T, address, path string) string {
 
 func TestNodeAheadOfTheOthersLeavesItsShardsToThem(t *testing.T) {
 	t.Parallel()
-	skewedNode(t, "- interval ''1 hour''", carillon.Shards, 0, true)
+	skewedNode(t, "- interval ''1 hour''", carillon.Shards, 0, true, false)
+}
+
+func TestNodeAheadOfTheOthersTakesNoShardAtItsStart(t *testing.T) {
+	t.Parallel()
+	skewedNode(t, "- interval ''1 hour''", carillon.Shards, 0, true, true)
 }
 
 func TestNodeFarBehindTheOthersLeavesItsShardsToThem(t *testing.T) {
 	t.Parallel()
-	skewedNode(t, "+ interval ''1 hour''", carillon.Shards, 0, false)
+	skewedNode(t, "+ interval ''1 hour''", carillon.Shards, 0, false, false)
 }
 
 func TestNodeALittleBehindTheOthersKeepsItsShards(t *testing.T) {
 	t.Parallel()
-	skewedNode(t, "+ interval ''2 seconds''", carillon.Shards/2, carillon.Shards/2, false)
+	skewedNode(t, "+ interval ''2 seconds''", carillon.Shards/2, carillon.Shards/2, false, false)
 }
 
-// skewedNode runs a node for which the database's clock is off, joined by one whose clock is right, until they own the
-// given numbers of shards.
-func skewedNode(t *testing.T, off string, rights, wrongs int, early bool) {
+// skewedNode runs a node for which the database's clock is off and one whose clock is right, until they own the given
+// numbers of shards, and for some more turns.
+func skewedNode(t *testing.T, off string, rights, wrongs int, early, rightFirst bool) {
 	t.Helper()
 	address := storetest.PatientPostgres(t)
 	right := onPostgres(t, address, Options{})
@@ -90,18 +95,42 @@ func skewedNode(t *testing.T, off string, rights, wrongs int, early bool) {
 		}
 		return n
 	}
-	defer run(wrong)()
-	if n := owned(wrong); n != carillon.Shards {
-		t.Errorf("alone it owns %d shards", n)
+	if rightFirst {
+		defer run(right)()
 	}
-	defer run(right)()
-	deadline := time.Now().Add(2 * time.Minute)
-	for owned(right) != rights || owned(wrong) != wrongs {
-		if time.Now().After(deadline) {
-			t.Fatalf("the node whose clock is right owns %d shards, the other one %d", owned(right), owned(wrong))
+	defer run(wrong)()
+	if n := owned(wrong); rightFirst && n != wrongs || !rightFirst && n != carillon.Shards {
+		t.Errorf("after its first turn it owns %d shards", n)
+	}
+	if !rightFirst {
+		defer run(right)()
+	}
+	beat := func() (n int64) {
+		nodes, _, err := wrong.store.Nodes.Cluster(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
+		for _, x := range nodes {
+			if x.ID == wrong.ID() {
+				n = x.Beat
+			}
+		}
+		return n
+	}
+	deadline := time.Now().Add(2 * time.Minute)
+	shared := func() {
+		for owned(right) != rights || owned(wrong) != wrongs {
+			if time.Now().After(deadline) {
+				t.Fatalf("the node whose clock is right owns %d shards, the other one %d", owned(right), owned(wrong))
+			}
+			<-time.After(20 * time.Millisecond)
+		}
+	}
+	shared()
+	for last := beat() + 3; beat() < last && time.Now().Before(deadline); { // each turn compares the clocks again
 		<-time.After(20 * time.Millisecond)
 	}
+	shared()
 	if ahead, got := wrong.Clock(); ahead.Abs() < time.Second || got != early {
 		t.Error(ahead, got)
 	}

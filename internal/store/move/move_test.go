@@ -124,8 +124,10 @@ func TestAnInstallationMovesToPostgreSQLAndBackWithEveryTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
+	away := s // a node that is away while its database is moved
+	t.Cleanup(func() { _ = away.Close() })
+	if err := away.DB.Health.Served(t.Context()); err != nil {
+		t.Error(err)
 	}
 
 	// Again: it was moved already. Back: into a new folder, then into the former one.
@@ -142,6 +144,9 @@ func TestAnInstallationMovesToPostgreSQLAndBackWithEveryTable(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	i.same(t)
+	if err := away.DB.Health.Served(t.Context()); !errors.Is(err, store.ErrNewerSchema) {
+		t.Errorf("a node goes on with a database that was moved: %v", err)
+	}
 	if _, err := store.Open(t.Context(), store.Options{DatabaseURL: i.url, MasterKey: masterKey}); !errors.Is(err, store.ErrMoved) {
 		t.Errorf("the database opens after the way back: %v", err)
 	}
