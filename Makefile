@@ -108,13 +108,14 @@ faults: need-go deps ## break nodes, databases, networks, disks, clocks and prov
 faults-ha: need-go deps ## fail over, freeze and cut off a database of three machines (Patroni, etcd, HAProxy); prints the outages (20 min)
 	go test ./e2e/faults -run '^TestHA' -count=1 -faults.rounds=1 -v -timeout 60m
 
-measure: need-go web ## measure the panel with a million notifications, 50,000 rows and 200 changes a second, a million waiting events, rows, the checks of the stand-in, and the pause of a move (50 min)
+measure: need-go web ## measure the panel with a million notifications, 50,000 rows and 200 changes a second, a million waiting events, rows, the checks of the stand-in, events and sound between nodes, and the pause of a move (60 min)
 	go test -tags measure ./internal/store -run TestARowCostsNoMoreAmongMany -count=1 -v
 	go test -tags measure ./internal/send/whatsapp -run TestChecksOfTheStandInAreSeenToFail -count=1 -v
 	go test -tags measure ./e2e -run TestAMillion -count=1 -v -timeout 60m
 	go test -tags measure ./internal/edge/panel/sending -run TestACampaignOfAMillion -count=1 -v -timeout 60m
 	go test -tags measure ./e2e/browser -run TestPagesUnderLoad -count=1 -v -timeout 60m
 	go test -tags measure ./internal/event/hook -run TestAMillionEventsWait -count=1 -v -timeout 30m
+	go test -tags measure ./internal/app ./internal/event/relay ./internal/voice -run 'TestHowLong|TestAHundredTalks' -count=1 -v -timeout 30m
 	go test -tags measure ./e2e/faults -run TestTheMoveOfAHundredThousandMessages -count=1 -v -timeout 30m
 
 lighthouse: build ## score the panel's first pages on a quiet machine (says how to install Lighthouse)
