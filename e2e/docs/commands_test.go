@@ -18,7 +18,10 @@ import (
 
 // errorsOf returns the errors that a page shows on purpose, in order.
 func errorsOf(page string) []string {
-	return map[string][]string{"docs/guides/develop.md": {"validation_failed"}}[page]
+	return map[string][]string{
+		"docs/guides/develop.md":  {"validation_failed"},
+		"docs/guides/whatsapp.md": {"conflict"}, // the person has not written
+	}[page]
 }
 
 // commands runs the commands of each page in order, in a separate folder with the files that the page asks the reader
