@@ -84,8 +84,8 @@ func (p *peers) learn(node string, ready bool, now time.Time) (changed bool) {
 	return !there || before.ready != ready
 }
 
-// ready reports whether all other nodes are heard over NATS, and whether they are ready too.
-func (p *peers) ready(now time.Time) (hears, all bool) {
+// ready reports whether all other nodes are reached over NATS, and whether they are ready too.
+func (p *peers) ready(now time.Time) (reached, ready bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for node, at := range p.overNATS {
@@ -93,17 +93,17 @@ func (p *peers) ready(now time.Time) (hears, all bool) {
 			delete(p.overNATS, node)
 		}
 	}
-	hears, all = true, true
+	reached, ready = true, true
 	for node, x := range p.known {
 		if now.Sub(x.at) > knownFor {
 			delete(p.known, node)
 			continue
 		}
 		_, heard := p.overNATS[node]
-		hears = hears && heard
-		all = all && x.ready
+		reached = reached && heard
+		ready = ready && x.ready
 	}
-	return hears, all
+	return reached, ready
 }
 
 // Kind returns the relay's Bus kind.
@@ -156,14 +156,14 @@ func (r *Relay) sign(c *nats.Conn) {
 func (r *Relay) decide(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	hears, all := r.others.ready(time.Now())
-	ready := hears && r.connected.Load()
+	reached, othersReady := r.others.ready(time.Now())
+	ready := reached && r.connected.Load()
 	value := signUnready
 	if ready {
 		value = signReady
 	}
 	r.o.Announce(kindRelay, realtime.Item{Key: r.node, Value: value})
-	active := ready && all && time.Since(r.started) > learnFor
+	active := ready && othersReady && time.Since(r.started) > learnFor
 	if r.active.Swap(active) == active {
 		return
 	}
