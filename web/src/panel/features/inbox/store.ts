@@ -3,11 +3,11 @@ import { id } from "../../ui/id";
 import { why } from "../../ui/problem";
 import { inTurn, type Acts, type Body } from "./acts";
 import { belongs, current, isGroup, keep, mark, merge, place, present, spoke, type View } from "./model";
+import { listQuery } from "./query";
 import { ahead, bySeq, came, opened, opens } from "./reach";
 import type { Refusal, Sent, Server, Snapshot, Unsent } from "./snapshot";
 import type { Contact, ContactPage, Delivery, Listed, Mark, Offered, Summary, Turn, Update } from "./types";
 
-const pageSize = 40;
 const typingEvery = 3_000;
 const asksMost = 14; // for where a template is, further and further apart: some four minutes
 const settled = new Set(["read", "failed"]);
@@ -232,23 +232,8 @@ export class Inbox {
     void this.loadList();
   }
 
-  private query(cursor?: string): Record<string, string> {
-    const { view, search } = this.state;
-    const q = new URLSearchParams({ folder: view.folder, limit: String(pageSize), order: view.order });
-    if (view.closed) q.set("closed", "true");
-    const tag = /^tag:(\S+)$/.exec(search.trim());
-    const topic = /^topic:(.+)$/.exec(search.trim());
-    const goal = /^goal:(yes|no|unknown)$/.exec(search.trim());
-    if (tag) q.set("tag", tag[1]!);
-    else if (topic) q.set("topic", topic[1]!.trim());
-    else if (goal) q.set("goal", goal[1]!);
-    else if (search.trim()) q.set("search", search.trim());
-    if (cursor) q.set("cursor", cursor);
-    return Object.fromEntries(q);
-  }
-
   async loadList(): Promise<void> {
-    const query = this.query();
+    const query = listQuery(this.state.view, this.state.search);
     const asked = ++this.asked;
     try {
       const page = await this.server.request("get", "/conversations", { query });
@@ -263,10 +248,11 @@ export class Inbox {
   }
 
   async loadMore(): Promise<void> {
-    const { cursor } = this.state;
+    const { cursor, view, search } = this.state;
     if (!cursor) return;
     const asked = this.asked;
-    const page = await this.server.request("get", "/conversations", { query: this.query(cursor) }).catch(() => null);
+    const query = listQuery(view, search, cursor);
+    const page = await this.server.request("get", "/conversations", { query }).catch(() => null);
     if (!page || asked !== this.asked) return;
     const have = new Set(this.state.list.map((c) => c.id));
     this.set({ list: [...this.state.list, ...page.data.filter((c) => !have.has(c.id))], cursor: page.next_cursor });
