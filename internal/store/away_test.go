@@ -125,22 +125,22 @@ func TestANodeWithoutItsDatabaseSaysSo(t *testing.T) {
 			return s.Config.Update(t.Context(), func(context.Context, *configure.Tx) error { return nil })
 		},
 	}
-	for what, ask := range asked {
+	for request, ask := range asked {
 		if err := ask(); err != nil {
-			t.Errorf("%s, while the database is there: %v", what, err)
+			t.Errorf("%s, while the database is there: %v", request, err)
 		}
 	}
 	r.set(true)
 	// A look-up that found nobody stays in the caches until the next look at the generation fails, in half a second.
 	hung := time.Now().Add(2 * time.Minute)
-	for what, ask := range asked {
+	for request, ask := range asked {
 		err := ask()
 		for ; err == nil && time.Now().Before(hung); err = ask() {
 			<-time.After(20 * time.Millisecond)
 		}
 		var e *carillon.Error
 		if !errors.As(err, &e) || e.Code != carillon.ServiceUnavailable || e.RetryAfter < 1 {
-			t.Errorf("%s, without the database: %v", what, err)
+			t.Errorf("%s, without the database: %v", request, err)
 		}
 	}
 	r.set(false)
@@ -157,10 +157,10 @@ func TestANodeWithoutItsDatabaseSaysSo(t *testing.T) {
 	delete(asked, "a key's look-up") // may be in a cache
 	r.frozen.Lock()
 	var waiting sync.WaitGroup
-	for what, ask := range asked { // none has a deadline
+	for request, ask := range asked { // none has a deadline
 		waiting.Go(func() {
 			if err := ask(); !carillon.IsCode(err, carillon.ServiceUnavailable) {
-				t.Errorf("%s, while the database is frozen: %v", what, err)
+				t.Errorf("%s, while the database is frozen: %v", request, err)
 			}
 		})
 	}

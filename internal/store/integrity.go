@@ -39,7 +39,7 @@ func (i *Integrity) Run(ctx context.Context, log *slog.Logger) error {
 	if !i.s.DB.SQLite() {
 		return nil
 	}
-	for wait := firstCheck; rest(ctx, wait); wait = everyCheck {
+	for wait := firstCheck; db.Pause(ctx, wait); wait = everyCheck {
 		begin := time.Now()
 		fault, err := i.Check(ctx)
 		switch {
@@ -76,7 +76,7 @@ func (i *Integrity) Check(ctx context.Context) (fault string, err error) {
 			fault = text
 			break
 		}
-		if !rest(ctx, time.Since(begin)) {
+		if !db.Pause(ctx, time.Since(begin)) {
 			return "", ctx.Err()
 		}
 	}
@@ -103,16 +103,4 @@ func (i *Integrity) table(ctx context.Context, name string) (fault string, err e
 func damaged(err error) bool {
 	var se interface{ Code() int }
 	return errors.As(err, &se) && (se.Code()&0xff == 11 || se.Code()&0xff == 26)
-}
-
-// rest waits, and reports whether to continue.
-func rest(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

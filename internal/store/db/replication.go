@@ -46,7 +46,7 @@ func (r *replication) watch(ctx context.Context, d *DB) {
 	var c *pgx.Conn
 	defer func() { closeConn(ctx, c) }()
 	silent := 0
-	for wait := time.Duration(0); pause(ctx, wait); {
+	for wait := time.Duration(0); Pause(ctx, wait); {
 		now, err := r.ask(ctx, d, &c)
 		if err == nil {
 			r.observe(ctx, now)
@@ -95,8 +95,8 @@ func closeConn(ctx context.Context, c *pgx.Conn) {
 	_ = c.Close(ctx)
 }
 
-// pause waits, and reports whether to go on.
-func pause(ctx context.Context, d time.Duration) bool {
+// Pause waits for a duration or the end of ctx, and reports whether to go on.
+func Pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -121,21 +121,9 @@ func (s *Store) follow(ctx context.Context, companyID, topic string, lease, rene
 		})
 	}
 	if begun := db.Instant(until).Add(-lease); err == nil && !s.d.SQLite() && !begun.After(now) { // otherwise it belongs to a longer lease
-		err = wait(ctx, time.Until(begun.Add(configure.Spread)))
+		if !db.Pause(ctx, time.Until(begun.Add(configure.Spread))) {
+			err = ctx.Err()
+		}
 	}
 	return db.Wrap(err, "follow a topic")
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
