@@ -45,7 +45,11 @@ func pooled(t *testing.T, database, mode string) string {
 		"listen_port = 6432", "listen_port = "+port, "/etc/pgbouncer/userlist.txt", list, "/var/log/postgresql/", dir+"/",
 		"/var/run/postgresql/", dir+"/", "pool_mode = session", "pool_mode = "+mode)
 	cmd := exec.CommandContext(t.Context(), pgbouncer, file)
-	if owner := unprivileged(t); owner != nil {
+	owner, err := need.Unprivileged()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owner != nil {
 		for _, name := range []string{dir, list, file} {
 			if err := os.Chown(name, int(owner.Uid), int(owner.Gid)); err != nil {
 				t.Fatal(err)

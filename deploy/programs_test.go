@@ -6,9 +6,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	accounts "os/user"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -251,22 +249,4 @@ func notify(t *testing.T, client *http.Client, base string) (*http.Response, str
 	var b bytes.Buffer
 	_, err = b.ReadFrom(resp.Body)
 	return resp, b.String(), err
-}
-
-// unprivileged returns a user for programs that refuse to run as root; nil if the test does not.
-func unprivileged(t *testing.T) *syscall.Credential {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		return nil
-	}
-	u, err := accounts.Lookup("postgres")
-	if err != nil {
-		u, err = accounts.Lookup("nobody")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid, _ := strconv.ParseUint(u.Uid, 10, 32) // the system's own numbers
-	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }

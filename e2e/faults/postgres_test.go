@@ -7,10 +7,8 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -64,28 +62,16 @@ func emptyCluster(t *testing.T, dir string) *cluster {
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	}
 	c := &cluster{t: t, bin: filepath.Dir(found), dir: dir}
-	if os.Geteuid() == 0 {
-		c.owner = unprivileged(t)
+	if c.owner, err = need.Unprivileged(); err != nil {
+		t.Fatal(err)
+	}
+	if c.owner != nil {
 		if err := os.Chown(dir, int(c.owner.Uid), int(c.owner.Gid)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Cleanup(func() { c.stop(syscall.SIGQUIT) })
 	return c
-}
-
-func unprivileged(t *testing.T) *syscall.Credential {
-	t.Helper()
-	u, err := user.Lookup("postgres")
-	if err != nil {
-		u, err = user.Lookup("nobody")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	uid, _ := strconv.ParseUint(u.Uid, 10, 32) // the system's own numbers
-	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
 func (c *cluster) data() string { return filepath.Join(c.dir, "data") }

@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -156,7 +155,7 @@ func TestTypingCrossesWhileNATSIsDownAndItsPasswordIsNotShown(t *testing.T) {
 	t.Parallel()
 	s := natsServer(t, &server.Options{Username: "node", Password: "hunter2"})
 	address := strings.Replace(s.ClientURL(), "nats://", "nats://node:hunter2@", 1)
-	var log safeLog
+	var log quiet
 	one, other := twoNodesLogging(t, &log, func(c *config.Config) { c.NATSURL = config.Secret(address) })
 	owner := one.signIn("owner@demo.test")
 	visitor, id := one.visit(1)
@@ -194,24 +193,6 @@ func TestTypingCrossesWhileNATSIsDownAndItsPasswordIsNotShown(t *testing.T) {
 	if text := log.String(); strings.Contains(text, "hunter2") || natsLines < 8 {
 		t.Errorf("the log has %d lines about NATS:\n%s", natsLines, text)
 	}
-}
-
-// safeLog is a log that several nodes write.
-type safeLog struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *safeLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *safeLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // counted returns the value of a metric.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"carillon"
+	"carillon/internal/event/realtime"
 	"carillon/internal/store/chats"
 	"carillon/internal/voice"
 )
@@ -44,15 +45,7 @@ func (b *bus) Listen(ctx context.Context, _ string, ready func(), received func(
 func TestATeammateOnAnotherNodeTalksWithThePerson(t *testing.T) {
 	b := &bus{}
 	talk(t, func(r *rig) { r.nodes = b }, func(r *rig) {
-		ctx, stop := context.WithCancel(r.t.Context())
-		other := voice.NewSessions(voice.Options{
-			Dialogue: r.dialogue, Topics: r.hub, Detector: func(int) voice.Detector { return detector{} }, Nodes: b,
-			Log: slog.New(slog.DiscardHandler),
-		})
-		var runs sync.WaitGroup
-		runs.Go(func() { _ = r.sessions.Run(ctx) })
-		runs.Go(func() { _ = other.Run(ctx) })
-		r.wait(2 * time.Second)
+		other, stop := r.besides(b, nil)
 		r.dialogue.mu.Lock()
 		r.dialogue.c.State = chats.Active
 		r.dialogue.mu.Unlock()
@@ -63,15 +56,15 @@ func TestATeammateOnAnotherNodeTalksWithThePerson(t *testing.T) {
 		}
 		absent := teammate
 		absent.CompanyID = "other"
-		if err := other.Join(ctx, absent); !carillon.IsCode(err, carillon.NotFound) {
+		if err := other.Join(r.t.Context(), absent); !carillon.IsCode(err, carillon.NotFound) {
 			t.Errorf("another company: %v", err)
 		}
 		left := make(chan error, 1)
-		go func() { left <- other.Join(ctx, teammate) }()
+		go func() { left <- other.Join(r.t.Context(), teammate) }()
 		synctest.Wait()
 		second := teammate
 		second.AccountID = "ana"
-		if err := other.Join(ctx, second); !carillon.IsCode(err, carillon.Conflict) {
+		if err := other.Join(r.t.Context(), second); !carillon.IsCode(err, carillon.Conflict) {
 			t.Errorf("a second teammate: %v", err)
 		}
 		before := r.line.written()
@@ -105,7 +98,7 @@ func TestATeammateOnAnotherNodeTalksWithThePerson(t *testing.T) {
 		// A node that has stopped is not waited for.
 		again := &line{in: make(chan []int16)}
 		teammate.Line = again
-		go func() { left <- other.Join(ctx, teammate) }()
+		go func() { left <- other.Join(r.t.Context(), teammate) }()
 		synctest.Wait()
 		b.mu.Lock()
 		b.received = b.received[:0]
@@ -115,7 +108,7 @@ func TestATeammateOnAnotherNodeTalksWithThePerson(t *testing.T) {
 				select {
 				case again.in <- make([]int16, 512):
 					time.Sleep(32 * time.Millisecond)
-				case <-ctx.Done():
+				case <-r.t.Context().Done():
 					return
 				}
 			}
@@ -126,7 +119,6 @@ func TestATeammateOnAnotherNodeTalksWithThePerson(t *testing.T) {
 			t.Error("a teammate talks to a node that is gone")
 		}
 		stop()
-		runs.Wait()
 		time.Sleep(time.Second)
 	})
 }
@@ -164,29 +156,44 @@ func (f *fast) Subscribe(companyID, topic string, received func(payload []byte))
 	}
 }
 
+// besides runs the sessions of the rig's node and of another one, until stop ends both.
+func (r *rig) besides(b *bus, f realtime.Relay) (other *voice.Sessions, stop func()) {
+	ctx, cancel := context.WithCancel(r.t.Context())
+	other = voice.NewSessions(voice.Options{
+		Dialogue: r.dialogue, Topics: r.hub, Detector: func(int) voice.Detector { return detector{} }, Nodes: b, Relay: f,
+		Log: slog.New(slog.DiscardHandler),
+	})
+	var runs sync.WaitGroup
+	runs.Go(func() { _ = r.sessions.Run(ctx) })
+	runs.Go(func() { _ = other.Run(ctx) })
+	r.wait(2 * time.Second)
+	return other, func() {
+		cancel()
+		runs.Wait()
+	}
+}
+
+// joins lets a teammate take over the talk on another node; closing the line's input ends that.
+func (r *rig) joins(other *voice.Sessions) (mate *line, left <-chan error) {
+	r.dialogue.mu.Lock()
+	r.dialogue.c.State = chats.Active
+	r.dialogue.mu.Unlock()
+	mate = &line{in: make(chan []int16)}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- other.Join(r.t.Context(), voice.Teammate{
+			CompanyID: company, AccountID: "ben", Name: "Ben", ConversationID: talkID, Line: mate, Show: func(voice.Event) {},
+		})
+	}()
+	synctest.Wait()
+	return mate, ended
+}
+
 func TestATeammatesSoundGoesOverTheRelayWhileItIsActive(t *testing.T) {
 	b, f := &bus{}, &fast{received: map[string]func([]byte){}}
 	talk(t, func(r *rig) { r.nodes, r.relay = b, f }, func(r *rig) {
-		ctx, stop := context.WithCancel(r.t.Context())
-		other := voice.NewSessions(voice.Options{
-			Dialogue: r.dialogue, Topics: r.hub, Detector: func(int) voice.Detector { return detector{} }, Nodes: b, Relay: f,
-			Log: slog.New(slog.DiscardHandler),
-		})
-		var runs sync.WaitGroup
-		runs.Go(func() { _ = r.sessions.Run(ctx) })
-		runs.Go(func() { _ = other.Run(ctx) })
-		r.wait(2 * time.Second)
-		r.dialogue.mu.Lock()
-		r.dialogue.c.State = chats.Active
-		r.dialogue.mu.Unlock()
-		mate := &line{in: make(chan []int16)}
-		left := make(chan error, 1)
-		go func() {
-			left <- other.Join(ctx, voice.Teammate{
-				CompanyID: company, AccountID: "ben", Name: "Ben", ConversationID: talkID, Line: mate, Show: func(voice.Event) {},
-			})
-		}()
-		synctest.Wait()
+		other, stop := r.besides(b, f)
+		mate, left := r.joins(other)
 		speak := func() (heard time.Duration, pieces int) {
 			t.Helper()
 			before, begun := r.line.written(), f.pieces
@@ -229,7 +236,6 @@ func TestATeammatesSoundGoesOverTheRelayWhileItIsActive(t *testing.T) {
 			t.Errorf("%d subscriptions are left", len(f.received))
 		}
 		stop()
-		runs.Wait()
 	})
 }
 
@@ -237,26 +243,8 @@ func TestSoundForANodeWithoutARelayGoesInParcels(t *testing.T) {
 	b, f := &bus{}, &fast{received: map[string]func([]byte){}}
 	f.active.Store(true)
 	talk(t, func(r *rig) { r.nodes, r.relay = b, f }, func(r *rig) {
-		ctx, stop := context.WithCancel(r.t.Context())
-		earlier := voice.NewSessions(voice.Options{
-			Dialogue: r.dialogue, Topics: r.hub, Detector: func(int) voice.Detector { return detector{} }, Nodes: b,
-			Log: slog.New(slog.DiscardHandler),
-		})
-		var runs sync.WaitGroup
-		runs.Go(func() { _ = r.sessions.Run(ctx) })
-		runs.Go(func() { _ = earlier.Run(ctx) })
-		r.wait(2 * time.Second)
-		r.dialogue.mu.Lock()
-		r.dialogue.c.State = chats.Active
-		r.dialogue.mu.Unlock()
-		mate := &line{in: make(chan []int16)}
-		left := make(chan error, 1)
-		go func() {
-			left <- earlier.Join(ctx, voice.Teammate{
-				CompanyID: company, AccountID: "ben", Name: "Ben", ConversationID: talkID, Line: mate, Show: func(voice.Event) {},
-			})
-		}()
-		synctest.Wait()
+		earlier, stop := r.besides(b, nil)
+		mate, left := r.joins(earlier)
 		r.speaks(0, time.Second, time.Second)
 		if heard := mate.written(); heard < 1800*time.Millisecond || f.pieces != 0 {
 			t.Errorf("the teammate got %v, and the relay %d pieces", heard, f.pieces)
@@ -267,26 +255,18 @@ func TestSoundForANodeWithoutARelayGoesInParcels(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		stop()
-		runs.Wait()
 	})
 }
 
 func TestAPersonWhoComesBackOnAnotherNodeEndsTheTalkOnThisOne(t *testing.T) {
 	b := &bus{}
 	talk(t, func(r *rig) { r.nodes = b }, func(r *rig) {
-		ctx, stop := context.WithCancel(r.t.Context())
-		other := voice.NewSessions(voice.Options{
-			Dialogue: r.dialogue, Topics: r.hub, Detector: func(int) voice.Detector { return detector{} }, Nodes: b,
-			Log: slog.New(slog.DiscardHandler),
-		})
-		var runs sync.WaitGroup
-		runs.Go(func() { _ = r.sessions.Run(ctx) })
-		runs.Go(func() { _ = other.Run(ctx) })
-		r.wait(2 * time.Second)
+		other, stop := r.besides(b, nil)
 		if len(r.shown(voice.Ended)) != 0 {
 			t.Error("it ended before")
 		}
-		if _, err := other.Open(ctx, voice.Start{CompanyID: company, ConversationID: talkID, Show: func(voice.Event) {}}); err != nil {
+		start := voice.Start{CompanyID: company, ConversationID: talkID, Show: func(voice.Event) {}}
+		if _, err := other.Open(r.t.Context(), start); err != nil {
 			t.Error(err)
 		}
 		r.wait(5 * time.Second)
@@ -297,6 +277,5 @@ func TestAPersonWhoComesBackOnAnotherNodeEndsTheTalkOnThisOne(t *testing.T) {
 			t.Error("the conversation ended too")
 		}
 		stop()
-		runs.Wait()
 	})
 }

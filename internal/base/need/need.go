@@ -3,8 +3,12 @@
 package need
 
 import (
+	"errors"
 	"os"
 	"os/exec"
+	"os/user"
+	"strconv"
+	"syscall"
 	"testing"
 )
 
@@ -26,4 +30,21 @@ func That(t testing.TB, ok bool, missing string) {
 	default:
 		t.Skip("SKIPPED: " + missing)
 	}
+}
+
+// Unprivileged returns a user for programs that refuse to run as root; nil if this process does not.
+func Unprivileged() (*syscall.Credential, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		u, err = user.Lookup("nobody")
+	}
+	if err != nil {
+		return nil, err
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err, err2)
 }

@@ -5,18 +5,17 @@ package storetest
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
+
+	"carillon/internal/base/need"
 )
 
 // cluster is a running PostgreSQL that listens only on a socket in its own folder, so that several can run without choosing
@@ -96,7 +95,7 @@ func startCluster(conf string) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	owner, err := unprivileged()
+	owner, err := need.Unprivileged()
 	if err != nil {
 		return nil, fmt.Errorf("find a user to run PostgreSQL: %w", err)
 	}
@@ -134,23 +133,6 @@ func awaitReady(said io.Reader) (dir string, err error) {
 		lines = append(lines, scan.Text())
 	}
 	return "", fmt.Errorf("PostgreSQL did not start:\n%s", strings.Join(lines, "\n"))
-}
-
-// unprivileged returns the user who runs the cluster for root; nil if this process is not root.
-func unprivileged() (*syscall.Credential, error) {
-	if os.Geteuid() != 0 {
-		return nil, nil
-	}
-	u, err := user.Lookup("postgres")
-	if err != nil {
-		u, err = user.Lookup("nobody")
-	}
-	if err != nil {
-		return nil, err
-	}
-	uid, err := strconv.ParseUint(u.Uid, 10, 32)
-	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err, err2)
 }
 
 // binaries returns the folder with initdb and pg_ctl: from PATH, or else the newest of the distribution's folders,
