@@ -166,7 +166,7 @@ describe("a webhook", () => {
     await enable.getByText("Skip the backlog").waitFor();
     await enable.getByRole("button", { name: "Try now" }).click();
     await state.getByText("Active", { exact: true }).waitFor();
-    await state.getByText("Nothing queued").waitFor();
+    await state.getByText("Nothing to retry").waitFor();
 
     await act(p, "Rotate secret");
     const rotate = p.getByRole("dialog");

@@ -41,7 +41,7 @@ export function Deliveries({
   });
   const columns: Column<Attempt>[] = [
     { id: "event", label: t.event, fixed: true, cell: (a) => <span className="cut">{a.type}</span> },
-    { id: "when", label: t.when, width: agoWidth, cell: (a) => <Ago at={a.at} /> },
+    { id: "when", label: t.when, width: agoWidth, from: "tablet", cell: (a) => <Ago at={a.at} /> },
     { id: "attempt", label: t.attempt, width: 84, from: "tablet", cell: (a) => number(a.attempt, language) },
     {
       id: "duration",
@@ -79,7 +79,12 @@ export function Deliveries({
         id={idOf}
         name={(a) => a.type}
         current={address.delivery}
-        under={(a) => (a.attempt > 1 ? fill(t.attemptN, { n: a.attempt }) : null)}
+        under={(a) => (
+          <>
+            <Ago at={a.at} />
+            {a.attempt > 1 && <> · {fill(t.attemptN, { n: a.attempt })}</>}
+          </>
+        )}
         target={(a) => ({ open: () => go({ delivery: a.id }) })}
         empty={() => (
           <Card flush label={t.deliveries}>
