@@ -89,7 +89,14 @@ function Lines() {
           <span className="muted">{l.provider === "sip" ? t.nobody : "–"}</span>
         ),
     },
-    { id: "calls", label: t.calls, width: 140, by: (l) => l.line.under_way ?? -1, cell: (l) => <Calls line={l} /> },
+    {
+      id: "calls",
+      label: t.calls,
+      width: 140,
+      from: "tablet",
+      by: (l) => l.line.under_way ?? -1,
+      cell: (l) => <Calls line={l} />,
+    },
     { id: "state", label: t.state, width: 150, by: (l) => t[stateOf(l).text], cell: (l) => <LineState line={l} /> },
   ];
   return (
