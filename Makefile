@@ -96,8 +96,8 @@ fmt: need-go deps ## format all files of Go, TypeScript and CSS
 	$(TOOL) gofumpt -w $$(git ls-files '*.go')
 	cd web && npm run --silent format -- --write
 
-bench: need-go ## measure against the yardsticks (15 min); prints a table and writes bench/results.md
-	cd bench && go run .
+bench: need-go ## measure against the yardsticks (15 min); prints a table and writes bench/results.md; AGAINST=a4d31ea compares accepting and delivering with a commit
+	cd bench && go run . $(if $(AGAINST),-against $(AGAINST))
 
 faults: need-go deps ## break nodes, databases, networks, disks, clocks and providers under load (ROUNDS=20); prints the ledger
 	CARILLON_TEST_ROUNDS=10000 go test ./internal/send/notify -run TestAcceptAsTheLaneGoesToSleep -count=1 -v -timeout 80m

@@ -20,25 +20,29 @@ func (b *bench) measureAccept(ctx context.Context) {
 func (b *bench) acceptSize(ctx context.Context, bare string, recipients int, figure string, floors [2]float64) {
 	var rows []*row
 	var nodes []*node
-	for i, e := range engines() {
-		n := b.serveEmpty(ctx, e, noProvider)
+	all := b.subjects()
+	for _, s := range all {
+		n := b.serveSubject(ctx, s, noProvider)
 		defer b.discard(n)
 		n.suspend()
 		nodes = append(nodes, n)
-		rows = append(rows, b.table.add(row{figure: figure + e.name, unit: "messages/s", yardstick: "H", floor: minRatio(floors[i])}))
+		rows = append(rows, b.table.add(row{
+			figure: figure + s.String(), unit: "messages/s", yardstick: "H", floor: minRatio(s.pick(floors)),
+		}))
 	}
 	req := sendRequest(bulkKey, recipients, 600_000_000, never())
-	for round := range b.rounds + 1 { // the first one is a warm-up
-		yardstick := must(closedLoop(ctx, bare, req, 2*time.Second))
-		for i, n := range nodes {
-			// Only one node runs at a time, so that its background work counts in its own round.
-			n.resume()
-			check(load.Pause(ctx, 200*time.Millisecond))
-			rate := must(closedLoop(ctx, n.addr, req, 2*time.Second))
-			n.suspend()
-			if round > 0 {
-				rows[i].add(rate*float64(recipients), yardstick*float64(recipients))
-			}
+	var yardstick float64
+	inTurns(all, b.rounds+1, func(int) {
+		yardstick = must(closedLoop(ctx, bare, req, 2*time.Second))
+	}, func(round int, s subject) {
+		// Only one node runs at a time, so that its background work counts in its own turn.
+		n := nodes[s.turn]
+		n.resume()
+		check(load.Pause(ctx, 200*time.Millisecond))
+		rate := must(closedLoop(ctx, n.addr, req, 2*time.Second))
+		n.suspend()
+		if round > 0 { // the first one is a warm-up
+			rows[s.turn].add(rate*float64(recipients), yardstick*float64(recipients))
 		}
-	}
+	})
 }

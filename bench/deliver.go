@@ -12,42 +12,107 @@ import (
 )
 
 // drainMessages is the number of messages that a drain delivers.
-const drainMessages = 40_000
+const drainMessages = 20_000
 
 // measureDrain delivers messages that are all due at the same time, and compares the rate with yardstick C.
 func (b *bench) measureDrain(ctx context.Context) {
 	p := b.startProvider()
 	defer p.stop()
-	floors := [2]float64{0.45, 0.35}
-	var rows []*row
-	var nodes []*node
-	for i, e := range engines() {
-		n := b.serveEmpty(ctx, e, p.url)
-		defer b.discard(n)
-		nodes = append(nodes, n)
-		rows = append(rows, b.table.add(row{
-			figure: fmt.Sprintf("Delivery drain of %d, %s", drainMessages, e.name), unit: "messages/s, states written",
-			yardstick: "C", floor: minRatio(floors[i]),
-		}))
+	floors := [2]float64{0.50, 0.45}
+	all := b.subjects()
+	rates, firsts, nodes := make([]*row, len(all)), make([]*row, len(all)), make([]*node, len(all))
+	for i, s := range all {
+		nodes[i] = b.serveSubject(ctx, s, p.url)
+		defer b.discard(nodes[i])
+		nodes[i].suspend()
+		figure := fmt.Sprintf("Delivery drain of %d, %s", drainMessages, s)
+		rates[i] = b.table.add(row{figure: figure, unit: "messages/s, states written", yardstick: "C", floor: minRatio(s.pick(floors))})
+		firsts[i] = b.table.add(row{figure: figure, unit: "ms late, the first"})
 	}
-	for range b.rounds {
-		yardstick := clientRate(p, drainMessages/2, 64)
-		for i, n := range nodes {
-			rows[i].add(b.drain(ctx, p, n, drainMessages), yardstick)
-		}
-	}
+	var yardstick float64
+	inTurns(all, b.rounds, func(int) {
+		yardstick = clientRate(p, drainMessages, 64)
+	}, func(_ int, s subject) {
+		n := nodes[s.turn]
+		n.resume()
+		dueAt, arrivals := b.deliverAtOnce(ctx, p, n, drainMessages)
+		n.suspend()
+		rates[s.turn].add(rate(dueAt, arrivals), yardstick)
+		firsts[s.turn].add(milliseconds(arrivals[0].at.Sub(dueAt)), 0)
+	})
 }
 
-// drain returns the messages per second from the common due time until the provider has the last one.
+// rate returns the messages per second from the common due time until the provider has the last one.
+func rate(dueAt time.Time, all []arrival) float64 {
+	return float64(len(all)) / all[len(all)-1].at.Sub(dueAt).Seconds()
+}
+
+// drain returns the rate at which messages are delivered that are all due at the same time.
 func (b *bench) drain(ctx context.Context, p *provider, n *node, messages int) float64 {
-	dueAt, all := b.deliverAtOnce(ctx, p, n, messages)
-	return float64(messages) / all[len(all)-1].at.Sub(dueAt).Seconds()
+	return rate(b.deliverAtOnce(ctx, p, n, messages))
+}
+
+// scheduledSingles is the number of messages that measureLateness schedules in a round, one every 50 ms.
+const scheduledSingles = 100
+
+// measureLateness schedules single messages on an idle program and measures their delay at the provider.
+func (b *bench) measureLateness(ctx context.Context) {
+	p := b.startProvider()
+	defer p.stop()
+	all := b.subjects()
+	half, most, nodes := make([]*row, len(all)), make([]*row, len(all)), make([]*node, len(all))
+	for i, s := range all {
+		nodes[i] = b.serveSubject(ctx, s, p.url)
+		defer b.discard(nodes[i])
+		nodes[i].suspend()
+		half[i] = b.table.add(row{figure: "Scheduled message, idle, " + s.String(), unit: "ms late, p50", floor: maxFloor(8)})
+		most[i] = b.table.add(row{figure: half[i].figure, unit: "ms late, p99"})
+	}
+	inTurns(all, b.rounds, func(int) {}, func(_ int, s subject) {
+		n := nodes[s.turn]
+		n.resume()
+		late := b.lateness(ctx, p, n)
+		n.suspend()
+		half[s.turn].add(late.Milliseconds(0.5), 0)
+		most[s.turn].add(late.Milliseconds(0.99), 0)
+	})
+}
+
+func (b *bench) lateness(ctx context.Context, p *provider, n *node) *load.Latencies {
+	p.forget()
+	c := must(load.Dial(ctx, n.addr))
+	defer c.Close()
+	first := time.Now().Add(3 * time.Second).Truncate(time.Millisecond)
+	due := make(map[string]time.Time, scheduledSingles)
+	for i := range scheduledSingles {
+		at := first.Add(time.Duration(i) * 50 * time.Millisecond)
+		due[notificationID(must(load.OK(c.Do(sendRequest(singleKey, 1, 700_000_000+i, at)))))] = at
+	}
+	if !time.Now().Before(first) {
+		panic(failure{errors.New("accepting took until the first was due")})
+	}
+	check(load.Pause(ctx, time.Until(first.Add(scheduledSingles*50*time.Millisecond))))
+	late := &load.Latencies{}
+	for _, a := range p.await(ctx, scheduledSingles, time.Minute) {
+		id, _, _ := strings.Cut(a.ref, ".")
+		late.Add(a.at.Sub(due[id]))
+	}
+	return late
+}
+
+// notificationID returns the id in the response to a request.
+func notificationID(response []byte) string {
+	_, id, _ := strings.Cut(string(response), `"notification_id":"`)
+	if len(id) < 36 {
+		panic(failure{fmt.Errorf("no notification_id in %s", response)})
+	}
+	return id[:36]
 }
 
 // deliverAtOnce accepts messages with the same due time, waits until all are delivered and their states written, and
 // returns the due time and the arrivals. If accepting takes until the due time, it starts over with more time.
 func (b *bench) deliverAtOnce(ctx context.Context, p *provider, n *node, messages int) (time.Time, []arrival) {
-	for lead := 5 * time.Second; lead < 2*time.Minute; lead *= 2 {
+	for lead := 3 * time.Second; lead < 2*time.Minute; lead *= 2 {
 		p.forget()
 		dueAt := time.Now().Add(lead).Truncate(time.Second)
 		err := b.acceptMany(ctx, n, bulkKey, messages, dueAt)
@@ -111,12 +176,7 @@ func (b *bench) sendSingles(ctx context.Context, p *provider, n *node, count int
 		check(load.Pause(ctx, 10*time.Millisecond))
 		req := sendRequest(singleKey, 1, 700_000_000+i, time.Time{})
 		at := time.Now()
-		text := must(load.OK(c.Do(req)))
-		_, id, _ := strings.Cut(string(text), `"notification_id":"`)
-		if len(id) < 36 {
-			panic(failure{fmt.Errorf("no notification_id in %s", text)})
-		}
-		sent[id[:36]] = at
+		sent[notificationID(must(load.OK(c.Do(req))))] = at
 	}
 	took := &load.Latencies{}
 	for range 20 {

@@ -5,6 +5,7 @@
 //	cd bench && go run .                     all rows, written to results.md
 //	cd bench && go run . -quick              one round on a tenth of the rows; nothing is written
 //	cd bench && go run . -only accept,drain  some groups of rows; nothing is written
+//	cd bench && go run . -against v1,a4d31ea accepting and delivering, in turns with other commits
 package main
 
 import (
@@ -13,9 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -27,7 +26,7 @@ type bench struct {
 	rounds    int
 	quick     bool
 	scheduled int    // number of scheduled messages in the large dataset; the small one has a tenth
-	server    string // path of the program under test
+	trees     []tree // the versions under test, first the working copy
 	dir       string // folder of the run; removed at the end
 	postgres  *cluster
 	table     table
@@ -54,6 +53,7 @@ func groups() []group {
 		{"calls", (*bench).measureCalls},
 		{"committer", (*bench).measureCommitter},
 		{"drain", (*bench).measureDrain},
+		{"late", (*bench).measureLateness},
 		{"webhooks", (*bench).measureWebhooks},
 		{"idle", onEngines((*bench).measureIdle)},
 		{"million", onEngines((*bench).measureMillion)},
@@ -78,6 +78,9 @@ func onEngines(measure func(b *bench, ctx context.Context, p *provider, e engine
 	}
 }
 
+// compared are the groups that measure all versions of -against in turns.
+var compared = []string{"accept", "drain", "late"}
+
 func names() []string {
 	var all []string
 	for _, g := range groups() {
@@ -95,15 +98,22 @@ func main() {
 	b := &bench{scheduled: 1_000_000, datasets: map[string]*dataset{}}
 	flag.BoolVar(&b.quick, "quick", false, "one round, and a tenth of the rows")
 	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each figure")
-	flag.StringVar(&b.server, "server", "", "the program under test; built from ../cmd/carillon by default")
+	server := flag.String("server", "", "the program under test; built from ../cmd/carillon by default")
 	only := flag.String("only", "", "comma-separated groups of rows: "+strings.Join(names(), ", "))
+	against := flag.String("against", "", "comma-separated commits whose programs are measured in turns with this one")
 	flag.Parse()
+	if *against != "" && *only == "" {
+		*only = strings.Join(compared, ",")
+	}
 	if b.quick {
 		b.rounds, b.scheduled = 1, b.scheduled/10
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := b.run(ctx, *only)
-	b.table.markdown(os.Stdout)
+	err := b.prepare(ctx, *server, list(*against))
+	if err == nil {
+		err = b.run(ctx, list(*only))
+		b.cleanUp()
+	}
 	if err == nil && ctx.Err() == nil && !b.quick && *only == "" {
 		err = b.writeResults("results.md")
 	}
@@ -119,21 +129,27 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// run measures the selected groups. If one fails, the others are still measured.
-func (b *bench) run(ctx context.Context, only string) error {
-	wanted := names()
-	if only != "" {
-		wanted = strings.Split(only, ",")
+// list splits a comma-separated flag.
+func list(flag string) []string {
+	if flag == "" {
+		return nil
+	}
+	return strings.Split(flag, ",")
+}
+
+// run measures the selected groups, or all, and prints the rows of each. If one fails, the others are still measured.
+func (b *bench) run(ctx context.Context, wanted []string) error {
+	if len(wanted) == 0 {
+		wanted = names()
 	}
 	for _, name := range wanted {
 		if !slices.Contains(names(), name) {
 			return fmt.Errorf("there is no group %q; there are %s", name, strings.Join(names(), ", "))
 		}
+		if len(b.trees) > 1 && !slices.Contains(compared, name) {
+			return fmt.Errorf("group %q measures one program; -against is for %s", name, strings.Join(compared, ", "))
+		}
 	}
-	if err := b.prepare(ctx); err != nil {
-		return err
-	}
-	defer b.cleanUp()
 	var errs []error
 	for _, g := range groups() {
 		if !slices.Contains(wanted, g.name) || ctx.Err() != nil {
@@ -146,6 +162,7 @@ func (b *bench) run(ctx context.Context, only string) error {
 			b.logf("%v", err)
 		}
 		b.killAll()
+		b.table.print(os.Stdout)
 		b.logf("%s took %s", g.name, time.Since(begin).Round(time.Second))
 	}
 	return errors.Join(errs...)
@@ -180,20 +197,23 @@ func (b *bench) attempt(ctx context.Context, g group) (err error) {
 	return nil
 }
 
-// prepare creates the folder of the run, builds the program under test and starts PostgreSQL.
-func (b *bench) prepare(ctx context.Context) (err error) {
+// prepare creates the folder of the run, builds the programs under test and starts PostgreSQL.
+func (b *bench) prepare(ctx context.Context, server string, against []string) (err error) {
 	if b.dir, err = os.MkdirTemp("", "carillon-bench-"); err != nil {
 		return err
 	}
-	if b.server == "" {
-		b.server = filepath.Join(b.dir, "carillon")
-		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", b.server, "./cmd/carillon")
-		cmd.Dir, cmd.Stderr = "..", os.Stderr
-		if err := cmd.Run(); err != nil {
-			return errors.Join(fmt.Errorf("build the program: %w", err), os.RemoveAll(b.dir))
+	t, err := b.workingCopy(ctx, server)
+	b.trees = append(b.trees, t)
+	for _, rev := range against {
+		if err == nil {
+			t, err = b.commitTree(ctx, rev)
+			b.trees = append(b.trees, t)
 		}
 	}
-	if b.postgres, err = startCluster(); err != nil {
+	if err == nil {
+		b.postgres, err = startCluster()
+	}
+	if err != nil {
 		return errors.Join(err, os.RemoveAll(b.dir))
 	}
 	return nil

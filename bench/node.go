@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	_ "embed"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -30,6 +29,7 @@ type nodeOptions struct {
 	database string // PostgreSQL database; empty means SQLite
 	dir      string // data folder; empty means a new one
 	provider string // base URL of the channel; empty means no provisioning
+	tree     *tree  // nil means the working copy
 }
 
 // node is the program under test in a separate process, with the default log in a file.
@@ -49,16 +49,14 @@ const (
 	pacedRate = 80 // messages per second, as in provision.yaml
 )
 
-// provisioning is the provisioning file. Limits and quotas are enabled but never reached.
-//
-//go:embed provision.yaml
-var provisioning string
-
 // serve starts the program and waits until it is ready.
 func (b *bench) serve(ctx context.Context, o nodeOptions) *node {
 	b.seq++
 	if o.dir == "" {
 		o.dir = filepath.Join(b.dir, "data"+strconv.Itoa(b.seq))
+	}
+	if o.tree == nil {
+		o.tree = &b.trees[0]
 	}
 	n := &node{nodeOptions: o}
 	ready := filepath.Join(b.dir, "ready"+strconv.Itoa(b.seq)+".json")
@@ -69,7 +67,7 @@ func (b *bench) serve(ctx context.Context, o nodeOptions) *node {
 	if o.provider != "" {
 		file := filepath.Join(b.dir, "provision"+strconv.Itoa(b.seq)+".yaml")
 		check(os.WriteFile(file, []byte(strings.NewReplacer("PROVIDER", o.provider, "EARS", cmp.Or(b.ears, noProvider), "EXCHANGE",
-			cmp.Or(b.exchange, "127.0.0.1:9")).Replace(provisioning)), 0o600))
+			cmp.Or(b.exchange, "127.0.0.1:9")).Replace(b.provisioning())), 0o600))
 		env = append(env, "CARILLON_PROVISION="+file)
 	}
 	check(b.launch(n, env))
@@ -107,7 +105,7 @@ func (b *bench) launch(n *node, env []string) error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command(b.server, "serve")
+	cmd := exec.Command(n.tree.server, "serve")
 	cmd.Env, cmd.Stderr = append(os.Environ(), env...), log
 	n.process, err = b.start(cmd)
 	return err
@@ -122,13 +120,17 @@ func (n *node) endOfLog(b *bench) string {
 
 // serveEmpty starts a node on an empty database of the engine, provisioned for a provider.
 func (b *bench) serveEmpty(ctx context.Context, e engine, providerURL string) *node {
+	return b.serve(ctx, b.emptyOptions(ctx, e, providerURL))
+}
+
+func (b *bench) emptyOptions(ctx context.Context, e engine, providerURL string) nodeOptions {
 	o := nodeOptions{provider: providerURL}
 	if e.postgres {
 		b.seq++
 		o.database = "bench" + strconv.Itoa(b.seq)
 		check(b.postgres.exec(ctx, "CREATE DATABASE "+o.database))
 	}
-	return b.serve(ctx, o)
+	return o
 }
 
 // discard stops a node and removes its data.

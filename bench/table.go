@@ -114,7 +114,10 @@ func show(v float64) string {
 }
 
 // table collects the rows of a run.
-type table struct{ rows []*row }
+type table struct {
+	rows    []*row
+	printed int
+}
 
 // add adds a row and returns it.
 func (t *table) add(r row) *row {
@@ -124,13 +127,22 @@ func (t *table) add(r row) *row {
 
 // markdown writes the measured rows.
 func (t *table) markdown(w io.Writer) {
-	_, _ = io.WriteString(w, "| Figure | Unit | Median | Min | Max | Yardstick | Ratio | Floor | Holds "+
-		"|\n|---|---|---|---|---|---|---|---|---|\n")
-	for _, r := range t.rows {
+	t.printed = 0
+	t.print(w)
+}
+
+// print writes the rows that were measured since the last call, the first time with the heads of the columns.
+func (t *table) print(w io.Writer) {
+	if t.printed == 0 {
+		_, _ = io.WriteString(w, "| Figure | Unit | Median | Min | Max | Yardstick | Ratio | Floor | Holds "+
+			"|\n|---|---|---|---|---|---|---|---|---|\n")
+	}
+	for _, r := range t.rows[t.printed:] {
 		if len(r.values) > 0 {
 			_, _ = fmt.Fprintf(w, "| %s |\n", strings.Join(r.cells(), " | "))
 		}
 	}
+	t.printed = len(t.rows)
 }
 
 // method explains the figures on the results page.
