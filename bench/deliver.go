@@ -118,6 +118,7 @@ func (b *bench) deliverAtOnce(ctx context.Context, p *provider, n *node, message
 		err := b.acceptMany(ctx, n, bulkKey, messages, dueAt)
 		left := time.Until(dueAt)
 		if left < time.Second/2 { // some requests may have been refused as past
+			check(load.Pause(ctx, left+time.Second)) // those that were accepted are under way
 			b.awaitStates(ctx, n)
 			continue
 		}
@@ -125,8 +126,12 @@ func (b *bench) deliverAtOnce(ctx context.Context, p *provider, n *node, message
 		// Nothing else runs during the first second, not even the provider's counting.
 		check(load.Pause(ctx, left+time.Second))
 		all := p.await(ctx, messages, 2*time.Minute)
-		if len(all) != messages {
-			panic(failure{fmt.Errorf("%d messages were sent %d times", messages, len(all))})
+		refs := map[string]bool{}
+		for _, a := range all {
+			refs[a.ref] = true
+		}
+		if len(all) != messages || len(refs) != messages {
+			panic(failure{fmt.Errorf("%d messages were due, %d came %d times", messages, len(refs), len(all))})
 		}
 		b.awaitStates(ctx, n)
 		return dueAt, all
