@@ -5,6 +5,7 @@
 //	cd bench && go run .                     all rows, written to results.md
 //	cd bench && go run . -quick              one round on a tenth of the rows; nothing is written
 //	cd bench && go run . -only accept,drain  some groups of rows; nothing is written
+//	cd bench && go run . -only full          a full installation under load, written to full.md
 package main
 
 import (
@@ -28,6 +29,8 @@ type bench struct {
 	quick     bool
 	scheduled int    // number of scheduled messages in the large dataset; the small one has a tenth
 	server    string // path of the program under test
+	before    string // path of an older program, for a full installation; may be empty
+	on        string // the only full installation that is measured; empty means all
 	dir       string // folder of the run; removed at the end
 	postgres  *cluster
 	table     table
@@ -42,28 +45,30 @@ type bench struct {
 type group struct {
 	name    string
 	measure func(b *bench, ctx context.Context)
+	apart   bool // measured only if it is named
 }
 
 func groups() []group {
 	return []group{
-		{"accept", (*bench).measureAccept},
-		{"chat", onEngines((*bench).measureChat)},
-		{"talk", onEngines((*bench).measureTalks)},
-		{"reply", (*bench).measureReplies},
-		{"flows", onEngines((*bench).measureFlows)},
-		{"calls", (*bench).measureCalls},
-		{"committer", (*bench).measureCommitter},
-		{"drain", (*bench).measureDrain},
-		{"webhooks", (*bench).measureWebhooks},
-		{"idle", onEngines((*bench).measureIdle)},
-		{"million", onEngines((*bench).measureMillion)},
-		{"fairness", onEngines((*bench).measureFairness)},
-		{"pacing", (*bench).measurePacing},
-		{"sign-in", onEngines((*bench).measureSignIn)},
-		{"start", (*bench).measureStart},
-		{"growth", onEngines((*bench).measureGrowth)},
-		{"search", onEngines((*bench).measureSearch)},
-		{"overload", onEngines((*bench).measureOverload)},
+		{name: "accept", measure: (*bench).measureAccept},
+		{name: "chat", measure: onEngines((*bench).measureChat)},
+		{name: "talk", measure: onEngines((*bench).measureTalks)},
+		{name: "reply", measure: (*bench).measureReplies},
+		{name: "flows", measure: onEngines((*bench).measureFlows)},
+		{name: "calls", measure: (*bench).measureCalls},
+		{name: "committer", measure: (*bench).measureCommitter},
+		{name: "drain", measure: (*bench).measureDrain},
+		{name: "webhooks", measure: (*bench).measureWebhooks},
+		{name: "idle", measure: onEngines((*bench).measureIdle)},
+		{name: "million", measure: onEngines((*bench).measureMillion)},
+		{name: "fairness", measure: onEngines((*bench).measureFairness)},
+		{name: "pacing", measure: (*bench).measurePacing},
+		{name: "sign-in", measure: onEngines((*bench).measureSignIn)},
+		{name: "start", measure: (*bench).measureStart},
+		{name: "growth", measure: onEngines((*bench).measureGrowth)},
+		{name: "search", measure: onEngines((*bench).measureSearch)},
+		{name: "overload", measure: onEngines((*bench).measureOverload)},
+		{name: "full", measure: (*bench).measureFull, apart: true},
 	}
 }
 
@@ -96,6 +101,8 @@ func main() {
 	flag.BoolVar(&b.quick, "quick", false, "one round, and a tenth of the rows")
 	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each figure")
 	flag.StringVar(&b.server, "server", "", "the program under test; built from ../cmd/carillon by default")
+	flag.StringVar(&b.before, "before", "", "an older program, which -only full measures too")
+	flag.StringVar(&b.on, "on", "", "the only installation that -only full measures, as \"SQLite before\"; nothing is written")
 	only := flag.String("only", "", "comma-separated groups of rows: "+strings.Join(names(), ", "))
 	flag.Parse()
 	if b.quick {
@@ -121,7 +128,7 @@ func exit(err error) {
 
 // run measures the selected groups. If one fails, the others are still measured.
 func (b *bench) run(ctx context.Context, only string) error {
-	wanted := names()
+	var wanted []string
 	if only != "" {
 		wanted = strings.Split(only, ",")
 	}
@@ -136,7 +143,7 @@ func (b *bench) run(ctx context.Context, only string) error {
 	defer b.cleanUp()
 	var errs []error
 	for _, g := range groups() {
-		if !slices.Contains(wanted, g.name) || ctx.Err() != nil {
+		if g.apart && only == "" || only != "" && !slices.Contains(wanted, g.name) || ctx.Err() != nil {
 			continue
 		}
 		b.logf("%s …", g.name)
