@@ -121,6 +121,7 @@ func (b *bench) full(ctx context.Context, p *provider, i installation) *column {
 	var overview, list load.Latencies
 	var turnHalf, turnMost float64
 	var turnsLost int
+	beside.Go(func() { b.profile(n, i.String()) })
 	beside.Go(func() { s.look(loading, &overview, &list) })
 	beside.Go(func() { turnHalf, turnMost, turnsLost = s.write(loading) })
 	sent := must(notifyAll(ctx, n.addr, x))

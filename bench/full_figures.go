@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -154,4 +155,24 @@ func (w *watcher) end() [][2]string {
 	c.add("Goroutines; connections; descriptors, at most", "%.0f; %.0f; %.0f",
 		w.most["go_goroutines"], w.most["carillon_connections"], w.most["process_open_fds"])
 	return c.cells
+}
+
+// profile writes a profile of a node's processor time during the load.
+func (b *bench) profile(n *node, name string) {
+	if b.profiles == "" {
+		return
+	}
+	resp, err := http.Get("http://" + n.ops + "/debug/pprof/profile?seconds=20")
+	if err != nil {
+		b.logf("%v", err)
+		return
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(b.profiles, name+".pprof"), text, 0o600)
+	}
+	if err != nil {
+		b.logf("%v", err)
+	}
 }

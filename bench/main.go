@@ -30,6 +30,7 @@ type bench struct {
 	scheduled int    // number of scheduled messages in the large dataset; the small one has a tenth
 	server    string // path of the program under test
 	before    string // path of an older program, for a full installation; may be empty
+	profiles  string // folder for processor profiles of full installations; empty means none
 	on        string // the only full installation that is measured; empty means all
 	dir       string // folder of the run; removed at the end
 	postgres  *cluster
@@ -103,6 +104,7 @@ func main() {
 	flag.StringVar(&b.server, "server", "", "the program under test; built from ../cmd/carillon by default")
 	flag.StringVar(&b.before, "before", "", "an older program, which -only full measures too")
 	flag.StringVar(&b.on, "on", "", "the only installation that -only full measures, as \"SQLite before\"; nothing is written")
+	flag.StringVar(&b.profiles, "profiles", "", "a folder for processor profiles of -only full")
 	only := flag.String("only", "", "comma-separated groups of rows: "+strings.Join(names(), ", "))
 	flag.Parse()
 	if b.quick {
