@@ -18,7 +18,8 @@ const (
 	fullFor     = time.Minute
 	tenEvery    = 20 // each twentieth request has ten recipients
 	afterLoad   = 30 * time.Second
-	drainWithin = 3 * time.Minute
+	drainWithin = 2 * time.Minute
+	waitFor     = 4 // seconds for which each request may wait before later ones have no connection
 )
 
 // column is the figures of one program in one installation.
@@ -165,6 +166,11 @@ func (b *bench) startFull(ctx context.Context, p *provider, i installation, rece
 	n = start(o)
 	out.add("Start with a new set-up, s", "%.1f", time.Since(begin).Seconds())
 	n.stop()
+	bare := n.nodeOptions
+	bare.provider = ""
+	begin = time.Now()
+	start(bare).stop()
+	out.add("Start and stop without a set-up, s", "%.1f", time.Since(begin).Seconds())
 	begin = time.Now()
 	n = start(n.nodeOptions)
 	out.add("Start with the same set-up, s", "%.1f", time.Since(begin).Seconds())
@@ -198,7 +204,7 @@ func (b *bench) callThem(ctx context.Context, n *node, exchange *process, count 
 func notifyAll(ctx context.Context, addr string, x extent) (*load.Result, error) {
 	var count atomic.Int64
 	l := load.Load{
-		Addr: addr, Conns: int(x.rate), For: fullFor, Rate: x.rate, Tolerant: true,
+		Addr: addr, Conns: waitFor * int(x.rate), For: fullFor, Rate: x.rate, Tolerant: true,
 		Request: func(int, int) []byte {
 			k := int(count.Add(1))
 			recipients := 1
