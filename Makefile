@@ -13,7 +13,7 @@ WEBFILES := $(shell git ls-files --cached --others --exclude-standard web intern
 PAGES := $(if $(shell command -v npm),web/dist/panel/index.html,no-pages)
 CLIENT := $(if $(shell command -v npm),clients/typescript/dist/index.js)
 
-.PHONY: help build web run test test-quick test-browser test-sound test-docs test-postgres check lighthouse race lint lint-openapi fmt bench faults faults-ha measure fuzz generate zones deps release release-check clean
+.PHONY: help build web run test test-quick test-browser test-sound test-docs test-postgres check lighthouse race lint lint-openapi fmt bench faults faults-ha measure measure-full fuzz generate zones deps release release-check clean
 
 help: ## print this help
 	@echo "Carillon: notifications, calls and widgets, self-hosted."; echo
@@ -117,6 +117,9 @@ measure: need-go web ## measure the panel with a million notifications, 50,000 r
 	go test -tags measure ./internal/event/hook -run TestAMillionEventsWait -count=1 -v -timeout 30m
 	go test -tags measure ./internal/app ./internal/event/relay ./internal/voice -run 'TestHowLong|TestAHundredTalks' -count=1 -v -timeout 30m
 	go test -tags measure ./e2e/faults -run TestTheMoveOfAHundredThousandMessages -count=1 -v -timeout 30m
+
+measure-full: need-go ## load a full installation on each engine (20,000 senders, 2,000 webhooks, 200 calls …); writes bench/full.md (20 min; AGAINST=commit measures that too)
+	cd bench && go run . -only full $(if $(AGAINST),-against $(AGAINST))
 
 lighthouse: build ## score the panel's first pages on a quiet machine (says how to install Lighthouse)
 	@bash .ci/lighthouse

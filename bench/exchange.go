@@ -30,6 +30,7 @@ const (
 	drainEvery = 5 * time.Millisecond
 	audible    = 300  // amplitude of speech
 	declined   = "39" // calls to numbers with this prefix are declined
+	underrun   = 60 * time.Millisecond
 )
 
 // exchange is a telephone exchange that answers every call. To use little processor time, the calls share twenty
@@ -69,6 +70,7 @@ type flow struct {
 	least, most time.Duration
 	packets     int64
 	sounding    int64
+	underruns   int64 // packets that came too late for a telephone that waits for underrun
 }
 
 // runExchange is the helper process. It prints its address and handles the commands on standard input: speak <file>,
@@ -146,20 +148,20 @@ func (x *exchange) obey(name, rest string) string {
 }
 
 // report returns the number of calls, the p50 and p99 of each call's worst packet delay in microseconds, the number of
-// packets, the percentage with sound, and the number of lost packets.
+// packets, the percentage with sound, and the numbers of lost packets and of packets that are late by an underrun.
 func (x *exchange) report() string {
 	var worst []time.Duration
-	var packets, sounding, lost int64
+	var packets, sounding, lost, underruns int64
 	for _, f := range x.flows {
-		worst = append(worst, f.most-f.least)
+		worst, underruns = append(worst, f.most-f.least), underruns+f.underruns
 		packets, sounding, lost = packets+f.packets, sounding+f.sounding, lost+f.k+1-f.packets
 	}
 	if len(worst) == 0 {
-		return "0 0 0 0 0 0"
+		return "0 0 0 0 0 0 0"
 	}
 	slices.Sort(worst)
 	return fmt.Sprint(len(worst), worst[len(worst)/2].Microseconds(), worst[len(worst)*99/100].Microseconds(), packets,
-		100*sounding/max(1, packets), lost)
+		100*sounding/max(1, packets), lost, underruns)
 }
 
 // takeRequests answers calls and all requests within them.
@@ -363,6 +365,9 @@ func (x *exchange) received(m *ipv4.Message) {
 	late := at - time.Duration(f.k)*frame
 	f.least, f.most = min(f.least, late), max(f.most, late)
 	f.packets++
+	if late-f.least > underrun {
+		f.underruns++
+	}
 	if b[1]&0x7f == 0 && !bytes.Equal(b[rtpHead:], silence) {
 		f.sounding++
 		x.sounds(m, time.Unix(0, int64(at)))

@@ -6,6 +6,7 @@
 //	cd bench && go run . -quick              one round on a tenth of the rows; nothing is written
 //	cd bench && go run . -only accept,drain  some groups of rows; nothing is written
 //	cd bench && go run . -against v1,a4d31ea accepting and delivering, in turns with other commits
+//	cd bench && go run . -only full          a full installation under load, written to full.md
 package main
 
 import (
@@ -27,6 +28,8 @@ type bench struct {
 	quick     bool
 	scheduled int    // number of scheduled messages in the large dataset; the small one has a tenth
 	trees     []tree // the versions under test, first the working copy
+	profiles  string // folder for processor profiles of full installations; empty means none
+	on        string // the only full installation that is measured; empty means all
 	dir       string // folder of the run; removed at the end
 	postgres  *cluster
 	table     table
@@ -41,29 +44,36 @@ type bench struct {
 type group struct {
 	name    string
 	measure func(b *bench, ctx context.Context)
+	apart   bool // measured only if it is named
+}
+
+// wanted reports whether the group is among those that were asked for, or nothing was.
+func (g group) wanted(names []string) bool {
+	return slices.Contains(names, g.name) || len(names) == 0 && !g.apart
 }
 
 func groups() []group {
 	return []group{
-		{"accept", (*bench).measureAccept},
-		{"chat", onEngines((*bench).measureChat)},
-		{"talk", onEngines((*bench).measureTalks)},
-		{"reply", (*bench).measureReplies},
-		{"flows", onEngines((*bench).measureFlows)},
-		{"calls", (*bench).measureCalls},
-		{"committer", (*bench).measureCommitter},
-		{"drain", (*bench).measureDrain},
-		{"late", (*bench).measureLateness},
-		{"webhooks", (*bench).measureWebhooks},
-		{"idle", onEngines((*bench).measureIdle)},
-		{"million", onEngines((*bench).measureMillion)},
-		{"fairness", onEngines((*bench).measureFairness)},
-		{"pacing", (*bench).measurePacing},
-		{"sign-in", onEngines((*bench).measureSignIn)},
-		{"start", (*bench).measureStart},
-		{"growth", onEngines((*bench).measureGrowth)},
-		{"search", onEngines((*bench).measureSearch)},
-		{"overload", onEngines((*bench).measureOverload)},
+		{name: "accept", measure: (*bench).measureAccept},
+		{name: "chat", measure: onEngines((*bench).measureChat)},
+		{name: "talk", measure: onEngines((*bench).measureTalks)},
+		{name: "reply", measure: (*bench).measureReplies},
+		{name: "flows", measure: onEngines((*bench).measureFlows)},
+		{name: "calls", measure: (*bench).measureCalls},
+		{name: "committer", measure: (*bench).measureCommitter},
+		{name: "drain", measure: (*bench).measureDrain},
+		{name: "late", measure: (*bench).measureLateness},
+		{name: "webhooks", measure: (*bench).measureWebhooks},
+		{name: "idle", measure: onEngines((*bench).measureIdle)},
+		{name: "million", measure: onEngines((*bench).measureMillion)},
+		{name: "fairness", measure: onEngines((*bench).measureFairness)},
+		{name: "pacing", measure: (*bench).measurePacing},
+		{name: "sign-in", measure: onEngines((*bench).measureSignIn)},
+		{name: "start", measure: (*bench).measureStart},
+		{name: "growth", measure: onEngines((*bench).measureGrowth)},
+		{name: "search", measure: onEngines((*bench).measureSearch)},
+		{name: "overload", measure: onEngines((*bench).measureOverload)},
+		{name: "full", measure: (*bench).measureFull, apart: true},
 	}
 }
 
@@ -79,7 +89,7 @@ func onEngines(measure func(b *bench, ctx context.Context, p *provider, e engine
 }
 
 // compared are the groups that measure all versions of -against in turns.
-var compared = []string{"accept", "drain", "late"}
+var compared = []string{"accept", "drain", "late", "full"}
 
 func names() []string {
 	var all []string
@@ -99,11 +109,13 @@ func main() {
 	flag.BoolVar(&b.quick, "quick", false, "one round, and a tenth of the rows")
 	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each figure")
 	server := flag.String("server", "", "the program under test; built from ../cmd/carillon by default")
+	flag.StringVar(&b.on, "on", "", "the only installation that -only full measures, as \"SQLite before\"; nothing is written")
+	flag.StringVar(&b.profiles, "profiles", "", "a folder for processor profiles of -only full")
 	only := flag.String("only", "", "comma-separated groups of rows: "+strings.Join(names(), ", "))
 	against := flag.String("against", "", "comma-separated commits whose programs are measured in turns with this one")
 	flag.Parse()
 	if *against != "" && *only == "" {
-		*only = strings.Join(compared, ",")
+		*only = "accept,drain,late"
 	}
 	if b.quick {
 		b.rounds, b.scheduled = 1, b.scheduled/10
@@ -137,11 +149,8 @@ func list(flag string) []string {
 	return strings.Split(flag, ",")
 }
 
-// run measures the selected groups, or all, and prints the rows of each. If one fails, the others are still measured.
+// run measures the wanted groups and prints the rows of each. If one fails, the others are still measured.
 func (b *bench) run(ctx context.Context, wanted []string) error {
-	if len(wanted) == 0 {
-		wanted = names()
-	}
 	for _, name := range wanted {
 		if !slices.Contains(names(), name) {
 			return fmt.Errorf("there is no group %q; there are %s", name, strings.Join(names(), ", "))
@@ -152,7 +161,7 @@ func (b *bench) run(ctx context.Context, wanted []string) error {
 	}
 	var errs []error
 	for _, g := range groups() {
-		if !slices.Contains(wanted, g.name) || ctx.Err() != nil {
+		if !g.wanted(wanted) || ctx.Err() != nil {
 			continue
 		}
 		b.logf("%s …", g.name)

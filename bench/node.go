@@ -30,6 +30,10 @@ type nodeOptions struct {
 	dir      string // data folder; empty means a new one
 	provider string // base URL of the channel; empty means no provisioning
 	tree     *tree  // nil means the working copy
+	plain    bool   // for a comparison: nothing but what all versions understand
+	files    string // more set-up files, with commas between them
+	ops      string // private address, for metrics; empty means none
+	env      []string
 }
 
 // node is the program under test in a separate process, with the default log in a file.
@@ -67,10 +71,10 @@ func (b *bench) serve(ctx context.Context, o nodeOptions) *node {
 	if o.provider != "" {
 		file := filepath.Join(b.dir, "provision"+strconv.Itoa(b.seq)+".yaml")
 		check(os.WriteFile(file, []byte(strings.NewReplacer("PROVIDER", o.provider, "EARS", cmp.Or(b.ears, noProvider), "EXCHANGE",
-			cmp.Or(b.exchange, "127.0.0.1:9")).Replace(b.provisioning())), 0o600))
-		env = append(env, "CARILLON_PROVISION="+file)
+			cmp.Or(b.exchange, "127.0.0.1:9")).Replace(o.provisioning())), 0o600))
+		env = append(env, "CARILLON_PROVISION="+strings.Trim(file+","+o.files, ","))
 	}
-	check(b.launch(n, env))
+	check(b.launch(n, append(env, o.env...)))
 	for deadline := time.Now().Add(time.Minute); ; {
 		if text, err := os.ReadFile(ready); err == nil {
 			var file map[string]string
@@ -154,6 +158,11 @@ func never() time.Time { return time.Date(2099, 1, 1, 9, 0, 0, 0, time.UTC) }
 // sendRequest returns a request to n recipients with consecutive numbers from first, whose replies start a flow. A
 // zero due time means now.
 func sendRequest(key string, n, first int, due time.Time) []byte {
+	return sendFrom("main", key, n, first, due)
+}
+
+// sendFrom returns such a request for another sender.
+func sendFrom(sender, key string, n, first int, due time.Time) []byte {
 	contacts := make([]string, n)
 	for i := range contacts {
 		contacts[i] = fmt.Sprintf(`{"number":"34%09d","name":"Ana García","email":"ana@example.com","city":"Madrid"}`, first+i)
@@ -164,7 +173,7 @@ func sendRequest(key string, n, first int, due time.Time) []byte {
 	} else {
 		b.WriteString(`{"contacts":[` + strings.Join(contacts, ",") + "]")
 	}
-	b.WriteString(`,"recipient_id":"main","name_template":"order_update","language_template":"es_ES","notification_type":"transactional",` +
+	b.WriteString(`,"recipient_id":"` + sender + `","name_template":"order_update","language_template":"es_ES","notification_type":"transactional",` +
 		`"campaign_name":"orders of today","name_event":"order-updated"`)
 	if !due.IsZero() {
 		b.WriteString(`,"datetime_sending":"` + due.UTC().Format("2006-01-02T15:04:05.000") + `","timezone":"UTC"`)

@@ -76,9 +76,9 @@ type subject struct {
 	turn int // in the order of subjects
 }
 
-// provisioning returns the provisioning file of this run.
-func (b *bench) provisioning() string {
-	if len(b.trees) > 1 {
+// provisioning returns the content of the node's provisioning file.
+func (o *nodeOptions) provisioning() string {
+	if o.plain {
 		return plain
 	}
 	return provisioning
@@ -110,7 +110,7 @@ func (s subject) pick(floors [2]float64) float64 {
 // serveSubject starts a version on an empty database.
 func (b *bench) serveSubject(ctx context.Context, s subject, providerURL string) *node {
 	o := b.emptyOptions(ctx, s.engine, providerURL)
-	o.tree = s.tree
+	o.tree, o.plain = s.tree, len(b.trees) > 1
 	return b.serve(ctx, o)
 }
 

@@ -27,7 +27,9 @@ import (
 
 // helpers are the functions of this program that run in other processes, by the argument that selects them.
 func helpers() map[string]func() error {
-	return map[string]func() error{"handler": runHandler, "provider": runProvider, "exchange": runExchange, "receiver": runReceiver}
+	return map[string]func() error{
+		"handler": runHandler, "provider": runProvider, "exchange": runExchange, "receiver": runReceiver, "endpoint": runEndpoint,
+	}
 }
 
 // runHandler is yardstick H. It prints its address.

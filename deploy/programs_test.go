@@ -195,13 +195,14 @@ const (
 type node struct {
 	*process
 	addr, ops string
+	dir       string // the data folder
 }
 
 // serve starts a node, on SQLite unless a flag has a database.
 func serve(t *testing.T, flags ...string) *node {
 	t.Helper()
 	dir := t.TempDir()
-	n := &node{addr: instance.FreeAddress(t), ops: instance.FreeAddress(t)}
+	n := &node{addr: instance.FreeAddress(t), ops: instance.FreeAddress(t), dir: dir}
 	file := filepath.Join(dir, "provision.yaml")
 	if err := os.WriteFile(file, []byte(installation), 0o600); err != nil {
 		t.Fatal(err)

@@ -105,8 +105,11 @@ type worker struct {
 
 func (w *worker) run(ctx context.Context, begin time.Time, scheduled <-chan time.Time) error {
 	defer w.disconnect()
-	if err := w.connect(ctx); err != nil && !w.load.Tolerant {
-		return err
+	// In an open loop a connection may not be needed for a while, and the server would close it.
+	if scheduled == nil {
+		if err := w.connect(ctx); err != nil && !w.load.Tolerant {
+			return err
+		}
 	}
 	for k := 0; ctx.Err() == nil; k++ {
 		from := time.Now()

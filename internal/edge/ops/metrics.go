@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"carillon"
+	"carillon/internal/account/activity"
 	"carillon/internal/call"
 	"carillon/internal/edge/httpio"
 	"carillon/internal/store/messages"
@@ -66,6 +67,7 @@ func NewMetrics(version, engine string) *Metrics {
 	m.ofPurge()
 	m.Files = &Files{m.vec("carillon_send_file_rows_total",
 		"Rows of files that are sent to: checked and good, checked and refused, accepted. What is checked again counts again.", "result")}
+	each0(m.Files.rows, "good", "refused", "accepted")
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "carillon_build_info", Help: "Always 1; its labels are the program's version, Go's version and the database engine.",
@@ -81,11 +83,18 @@ func (m *Metrics) vec(name, help string, labels ...string) *prometheus.CounterVe
 	return v
 }
 
-// from0 makes the series that alerts ask for, by their labels: without it the first event of a series is missing in its
-// increase.
+// from0 makes series that alerts and the dashboard ask for, by their labels: without it the first event of a series is
+// missing in its increase, and a panel is empty until then.
 func from0(v *prometheus.CounterVec, series ...[]string) {
 	for _, labels := range series {
 		v.WithLabelValues(labels...)
+	}
+}
+
+// each0 makes the series of a counter with one label.
+func each0[T ~string](v *prometheus.CounterVec, values ...T) {
+	for _, x := range values {
+		v.WithLabelValues(string(x))
 	}
 }
 
@@ -95,8 +104,12 @@ func (m *Metrics) histogram(name, help string, buckets []float64) prometheus.His
 	return h
 }
 
-func (m *Metrics) histogramVec(name, help string, buckets []float64, label string) *prometheus.HistogramVec {
+// histogramVec registers histograms with one label. Those of the values exist from the start.
+func (m *Metrics) histogramVec(name, help string, buckets []float64, label string, values ...string) *prometheus.HistogramVec {
 	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{label})
+	for _, x := range values {
+		v.WithLabelValues(x)
+	}
 	m.Registry.MustRegister(v)
 	return v
 }
@@ -108,14 +121,18 @@ func (m *Metrics) ofRequests() {
 		prometheus.ExponentialBuckets(0.0005, 2, 14), "route")
 	m.refused = m.vec("carillon_http_refused_total",
 		"Error responses by code: rate_limit_exceeded, quota_exceeded, service_unavailable (shed) and the others of the interface.", "code")
-	from0(m.refused, []string{carillon.ServiceUnavailable.String()}, []string{carillon.InternalError.String()})
+	for c := carillon.ValidationFailed; c <= carillon.ServiceUnavailable; c++ {
+		each0(m.refused, c.String())
+	}
 	m.kept = m.vec("carillon_api_calls_kept_total",
 		"Calls of the interface that companies see in the panel: those that were refused or failed, and accepted requests to send.", "what")
 	m.dropped = m.vec("carillon_api_calls_dropped_total", "Calls of the interface that the panel does not show, because too many "+
 		"came at once or the database did not take them; they were served like others.", "what")
 	m.callbacks = m.vec("carillon_callbacks_total", "Providers' callbacks: accepted; rejected, for an unknown sender or with a "+
 		"wrong signature; failed, to be repeated by the provider.", "result")
-	from0(m.callbacks, []string{"accepted"}, []string{"rejected"}, []string{"failed"})
+	each0(m.kept, activity.KindRefused, activity.KindAccepted)
+	each0(m.dropped, activity.KindRefused, activity.KindAccepted)
+	each0(m.callbacks, "accepted", "rejected", "failed")
 }
 
 func (m *Metrics) ofPurge() {
@@ -146,13 +163,26 @@ func (m *Metrics) Dropped(what string, n int) { m.dropped.WithLabelValues(what).
 func (m *Metrics) ofMessages() {
 	m.notifications = m.vec("carillon_accepted_notifications_total", "Notifications accepted and durably stored.", "channel")
 	m.messages = m.vec("carillon_accepted_messages_total", "Messages accepted: a notification has one for each recipient.", "channel")
+	each0(m.notifications, carillon.Messaging, carillon.Voice)
+	each0(m.messages, carillon.Messaging, carillon.Voice)
 	m.ended = m.vec("carillon_attempts_total", "Delivery attempts by outcome (sent, failed, skipped, retry, unknown, held) and "+
 		"reason. An unknown outcome counts again when the sender's policy decides it, as failed or retry with the reason outcome_unknown.",
 		"outcome", "reason")
-	from0(m.ended, []string{"sent", ""}, []string{"failed", ""}, []string{"unknown", ""})
+	from0(m.ended, []string{"sent", ""}, []string{"retry", ""}, []string{"unknown", ""})
 	m.late = m.histogram("carillon_delivery_lateness_seconds", "Time from when a message was due to the provider's response.",
 		prometheus.ExponentialBuckets(0.001, 2, 18))
 	m.receipts = m.vec("carillon_receipts_total", "Receipts of providers by state and reason, repeated ones included.", "state", "reason")
+	for _, state := range []carillon.State{carillon.StateSent, carillon.StateDelivered, carillon.StateRead} {
+		from0(m.receipts, []string{string(state), ""})
+	}
+	for _, reason := range []carillon.Reason{
+		carillon.ReasonUndeliverable, carillon.ReasonProviderRefused, carillon.ReasonRecipientOptedOut, carillon.ReasonChannelLimited,
+		carillon.ReasonTemplateRejected, carillon.ReasonMediaRejected, carillon.ReasonNumberRequired, carillon.ReasonExpired,
+		carillon.ReasonAttemptsExhausted, carillon.ReasonOutcomeUnknown,
+	} {
+		from0(m.ended, []string{"failed", string(reason)})
+		from0(m.receipts, []string{string(carillon.StateFailed), string(reason)})
+	}
 	m.writes = m.histogram("carillon_commit_writes",
 		"Writes in one group commit: requests, callbacks, starts, results and postponed messages.", prometheus.ExponentialBuckets(1, 2, 14))
 	m.calls = m.vec("carillon_call_attempts_total",
@@ -160,6 +190,7 @@ func (m *Metrics) ofMessages() {
 	from0(m.calls, []string{string(carillon.StateCompleted), ""}, []string{string(carillon.StateFailed), ""})
 	m.fallbacks = m.vec("carillon_fallbacks_total", "Messages with a fallback by decision: called, not_needed (delivered in time), "+
 		"skipped (the line was removed, or the company's calls of the day were used up) or canceled.", "state")
+	each0(m.fallbacks, messages.FallbackCalled, messages.FallbackNotNeeded, messages.FallbackSkipped, messages.FallbackCanceled)
 	m.dialLate = m.histogram("carillon_call_lateness_seconds", "Time from when a call was due until it was dialed.",
 		prometheus.ExponentialBuckets(0.001, 4, 10))
 	m.talked = m.histogram("carillon_call_seconds", "Time from the answer of a call to its end.", prometheus.ExponentialBuckets(1, 2, 12))

@@ -3,12 +3,15 @@ package ops
 import (
 	"cmp"
 	"context"
+	"maps"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"carillon/internal/agent"
+	"carillon/internal/agent/review"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/events"
 	"carillon/internal/talk/flow"
 )
 
@@ -36,7 +39,7 @@ func (m *Metrics) ofConversations() {
 		turns: m.vec("carillon_chat_turns_total", "What was said in conversations, by author: visitor, agent, teammate.", "author"),
 		replied: m.histogramVec("carillon_chat_reply_seconds",
 			"Time from what a contact said, not answered before, to the reply, by its author.",
-			prometheus.ExponentialBuckets(0.01, 3, 14), "author"),
+			prometheus.ExponentialBuckets(0.01, 3, 14), "author", string(chats.Agent), string(chats.Teammate)),
 		waited: m.histogram("carillon_chat_wait_seconds",
 			"Time in which a contact waited for a teammate who then took the conversation.", prometheus.ExponentialBuckets(1, 2, 15)),
 		ran: m.vec("carillon_flow_runs_total",
@@ -50,8 +53,8 @@ func (m *Metrics) ofConversations() {
 		tools: m.vec("carillon_tool_calls_total",
 			"Agents' calls of tools at servers, by kind (http, mcp) and outcome: ok, not_found, refused (not made), failed, "+
 				"unknown (a change that may have happened).", "kind", "status"),
-		toolTook: m.histogramVec("carillon_tool_seconds", "Duration of these calls, by kind.", prometheus.ExponentialBuckets(0.01, 3,
-			9), "kind"),
+		toolTook: m.histogramVec("carillon_tool_seconds", "Duration of these calls, by kind.",
+			prometheus.ExponentialBuckets(0.01, 3, 9), "kind", "http", "mcp"),
 		reviews: m.vec("carillon_reviews_total",
 			"Reviews of conversations by maker (rules, or the engine) and by verdict about the goal: yes, no, unknown, none (no goal).",
 			"maker", "goal"),
@@ -60,7 +63,15 @@ func (m *Metrics) ofConversations() {
 		}),
 		opened: prometheus.NewCounter(prometheus.CounterOpts{Name: "carillon_chat_opened_total", Help: "Conversations begun."}),
 	}
-	from0(x.ran, []string{"ready"}, []string{"failed"})
+	each0(x.ran, flow.Ready, flow.Completed, flow.HandedOff, flow.Stopped, flow.Failed)
+	each0(x.moves, chats.Automated, chats.Queued, chats.Active, chats.WrapUp, chats.Resolved, chats.Missed, chats.Abandoned)
+	each0(x.turns, chats.Visitor, chats.Agent, chats.Teammate)
+	each0(x.replies, "sending", "sent", "delivered", "read", "failed", "unknown")
+	from0(x.wrote, []string{"text", "shown"})
+	from0(x.reviews, []string{review.Rules, "none"})
+	for _, kind := range []string{"http", "mcp"} {
+		from0(x.tools, []string{kind, string(agent.RanWell)}, []string{kind, string(agent.RanFailed)})
+	}
 	m.Registry.MustRegister(x.opened, x.failed)
 	m.Chat = x
 }
@@ -115,7 +126,9 @@ var (
 
 // ofConversations emits the gauges of conversations on each scrape.
 func (g *Sources) ofConversations(gauge emit) {
-	for topic, n := range g.Hub.Streams() {
+	topics := map[string]int{"conversation": 0, events.Inbox: 0, events.Notifications: 0, events.Calls: 0}
+	maps.Copy(topics, g.Hub.Streams())
+	for topic, n := range topics {
 		gauge(streamsDesc, float64(n), topic)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)

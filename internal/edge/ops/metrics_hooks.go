@@ -10,7 +10,7 @@ import (
 // ofHooks registers the metrics of webhook deliveries.
 func (m *Metrics) ofHooks() {
 	m.hooked = m.vec("carillon_webhook_attempts_total", "Requests to endpoints of webhooks, by outcome: succeeded, failed.", "outcome")
-	from0(m.hooked, []string{"succeeded"}, []string{"failed"})
+	each0(m.hooked, "succeeded", "failed")
 	m.hookTook = m.histogram("carillon_webhook_seconds", "Time from a request to an endpoint of webhooks to its response.",
 		prometheus.ExponentialBuckets(0.005, 2, 13))
 }

@@ -21,7 +21,7 @@ func (m *Metrics) ofMeaning() {
 			"Requests to embeddings servers, for a question or for passages, by result: ok, slow, unreachable, denied, refused, limited, "+
 				"status, invalid.", "purpose", "result"),
 		took: m.histogramVec("carillon_embeddings_seconds", "Duration of these requests, by purpose.",
-			prometheus.ExponentialBuckets(0.005, 2, 14), "purpose"),
+			prometheus.ExponentialBuckets(0.005, 2, 14), "purpose", "question", "passages"),
 		sought: m.vec("carillon_meaning_searches_total",
 			"Searches of knowledge with an embeddings server: by meaning too (ok), or by words alone because of a fault of the server, or "+
 				"because the vectors are being made or loaded (making, loading), cannot be read (failed), or too many questions are at "+
@@ -30,6 +30,8 @@ func (m *Metrics) ofMeaning() {
 			Name: "carillon_embeddings_passages_total", Help: "Passages that got a vector of an embeddings server.",
 		}),
 	}
+	from0(m.Meaning.asked, []string{"question", "ok"}, []string{"passages", "ok"})
+	each0(m.Meaning.sought, "ok")
 	m.Registry.MustRegister(m.Meaning.made)
 }
 

@@ -20,10 +20,11 @@ func (m *Metrics) ofVoices() {
 			Name: "carillon_voice_talks", Help: "People who talk with an agent or a teammate on this node.",
 		}),
 		steps: m.histogramVec("carillon_voice_seconds", "Time of the steps of a turn: detect, transcribe, think, first_audio, "+
-			"silence (from speech into the agent's words to their end).", prometheus.ExponentialBuckets(0.01, 2, 12), "step"),
+			"silence (from speech into the agent's words to their end).", prometheus.ExponentialBuckets(0.01, 2, 12), "step",
+			"detect", "transcribe", "think", "first_audio", "silence"),
 		failed: m.vec("carillon_voice_failures_total", "Failures of what a talk needs: speaker, transcriber, engine.", "what"),
 	}
-	from0(x.failed, []string{"speaker"}, []string{"transcriber"}, []string{"engine"})
+	each0(x.failed, "speaker", "transcriber", "engine")
 	m.Registry.MustRegister(x.talks)
 	m.Voice = x
 }

@@ -84,7 +84,7 @@ func (d webhooks) pull(r *http.Request, companyID string) (pulledPage, error) {
 			return pulledPage{}, err
 		}
 	}
-	return d.after(ctx, companyID, at, kinds, page.Limit)
+	return d.after(ctx, companyID, at, last, kinds, page.Limit)
 }
 
 func readWait(text string) (int, error) {
@@ -98,13 +98,23 @@ func readWait(text string) (int, error) {
 	return int(n), nil
 }
 
-// after reads the events after a position. Events are ordered by time across topics, and by commit within a topic.
-func (d webhooks) after(ctx context.Context, companyID string, at hook.Position, kinds []string, limit int) (pulledPage, error) {
+// after reads the events after a position, of the topics with newer ones. Events are ordered by time across topics, and by
+// commit within a topic.
+func (d webhooks) after(
+	ctx context.Context, companyID string, at hook.Position, last map[string]int64, kinds []string, limit int,
+) (pulledPage, error) {
 	var waiting [][]events.Event // by topic
 	for _, topic := range hook.Pulled() {
+		if last[topic] <= at[topic] {
+			waiting = append(waiting, nil)
+			continue
+		}
 		read, err := d.store.Topics.EventsAfter(ctx, companyID, topic, at[topic], limit+1)
 		if err != nil {
 			return pulledPage{}, err
+		}
+		if len(read) == 0 { // they are deleted; a cursor before them would never wait
+			at[topic] = last[topic]
 		}
 		waiting = append(waiting, read)
 	}

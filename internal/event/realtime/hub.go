@@ -131,7 +131,8 @@ func (h *Hub) announce(stored []*events.Event) {
 
 func topicOf(e *events.Event) topic { return topic{e.CompanyID, e.Topic} }
 
-// receive makes the subscribers of topics read the events that another node stored. nil stands for all topics.
+// receive makes the subscribers of topics read the events that another node stored. nil stands for all topics. A node's own
+// announcements come back to it, when its subscribers have the events; an earlier one that they lack shows as a gap.
 func (h *Hub) receive(items []Item) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -145,7 +146,9 @@ func (h *Hub) receive(items []Item) {
 	for _, x := range items {
 		company, name, _ := strings.Cut(x.Key, "/")
 		for s := range h.topics[topic{company, name}] {
-			s.readAgain()
+			if x.Value > s.newest {
+				s.readAgain()
+			}
 		}
 	}
 }

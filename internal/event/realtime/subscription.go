@@ -19,8 +19,9 @@ type Subscription struct {
 
 	// Guarded by the hub's lock.
 	pending []events.Event
-	behind  bool // the table has, or may have, events that are not pending
-	before  int  // number of pending events from before the last notice that the table has more
+	behind  bool  // the table has, or may have, events that are not pending
+	before  int   // number of pending events from before the last notice that the table has more
+	newest  int64 // highest seq that was pending
 	ready   chan struct{}
 }
 
@@ -44,7 +45,7 @@ func (s *Subscription) add(e events.Event) {
 		s.hub.remove(s)
 		return
 	}
-	s.pending = append(s.pending, e)
+	s.pending, s.newest = append(s.pending, e), max(s.newest, e.Seq)
 	s.signal()
 }
 

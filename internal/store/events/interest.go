@@ -95,19 +95,14 @@ func (s *Store) FollowPull(ctx context.Context, companyID, topic string) error {
 func (s *Store) follow(ctx context.Context, companyID, topic string, lease, renewAfter time.Duration) error {
 	now := time.Now()
 	var until int64 // end of the previous lease
-	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
-		until = 0
-		if err := db.Ignore(tx.Row(ctx, []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2",
-			companyID, topic)); err != nil {
+	err := db.Ignore(s.d.Row(ctx, []any{&until}, "SELECT until FROM event_interest WHERE company_id = $1 AND topic = $2", companyID, topic))
+	if err == nil && until > db.Millis(now) && until <= db.Millis(now.Add(lease-renewAfter)) {
+		err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, "UPDATE event_interest SET until = $1 WHERE company_id = $2 AND topic = $3 AND until = $4",
+				db.Millis(now.Add(lease)), companyID, topic, until)
 			return err
-		}
-		if until <= db.Millis(now) || until > db.Millis(now.Add(lease-renewAfter)) {
-			return nil
-		}
-		_, err := tx.Exec(ctx, "UPDATE event_interest SET until = $1 WHERE company_id = $2 AND topic = $3 AND until = $4",
-			db.Millis(now.Add(lease)), companyID, topic, until)
-		return err
-	})
+		})
+	}
 	if err == nil && until <= db.Millis(now) {
 		until = db.Millis(now.Add(lease))
 		err = s.config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
