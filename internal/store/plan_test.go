@@ -203,7 +203,8 @@ var exceptions = []struct {
 	{"FROM (SELECT 1 FROM flow_run WHERE", []string{"reads all of x"}, "as many runs as are counted at most"},
 	{"FROM sender WHERE company_id = $1", []string{"sorts"}, "the senders of one company"},
 	{"uid IN (SELECT uid FROM sender WHERE id = $1 UNION ALL", []string{"sorts"}, "the senders of one id or number"},
-	{"FROM sender WHERE id = $1 AND NOT removed ORDER BY uid", []string{"sorts"}, "the senders of one id"},
+	{"FROM sender WHERE id = $1 AND NOT removed ORDER BY", []string{"sorts"}, "the senders of one id"},
+	{"FROM sender WHERE number = $1 AND channel = 'voice' AND NOT removed ORDER BY", []string{"sorts"}, "the lines of one number"},
 	{
 		"SELECT contact_id FROM contact_identity AS i WHERE company_id = $1 AND value",
 		[]string{"sorts"},

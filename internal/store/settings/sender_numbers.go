@@ -42,7 +42,7 @@ const maxShared = 1000
 func (s *Senders) SharedNumbers(ctx context.Context) ([]*carillon.Sender, error) {
 	return s.senders(ctx,
 		`channel = 'voice' AND NOT removed AND number IN (SELECT number FROM sender WHERE channel = 'voice' AND NOT removed
-		GROUP BY number HAVING MIN(company_id) <> MAX(company_id)) ORDER BY number, uid LIMIT $1`, maxShared)
+		GROUP BY number HAVING MIN(company_id) <> MAX(company_id)) ORDER BY number, created_at, uid LIMIT $1`, maxShared)
 }
 
 // AssignNumber assigns a number to a company, replacing a former assignment, and records the change; companyID ""

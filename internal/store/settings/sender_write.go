@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -63,7 +65,7 @@ func PutSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now ti
 		return fmt.Errorf("look up sender: %w", err)
 	}
 	if uid == 0 {
-		if err := tx.Row(ctx, []any{&uid}, "SELECT COALESCE(MAX(uid), 0) + 1 FROM sender"); err != nil {
+		if uid, err = drawUID(ctx, tx); err != nil {
 			return fmt.Errorf("number sender: %w", err)
 		}
 	}
@@ -90,6 +92,24 @@ func PutSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now ti
 		return err
 	}
 	return requestSync(ctx, tx, x.UID, now)
+}
+
+// maxUID is the largest integer that a float64 represents exactly: JavaScript and JSON tools read numbers as such.
+const maxUID = 1<<53 - 1
+
+// drawUID draws a number that no sender has. It is random, so that a company's senders keep their numbers in another
+// installation (docs/adr/0015). Changes of configuration are serialized, so no other transaction draws it too.
+func drawUID(ctx context.Context, tx *configure.Tx) (int64, error) {
+	for {
+		var random [8]byte
+		_, _ = rand.Read(random[:]) // never fails: crypto/rand ends the program instead
+		uid := int64(binary.BigEndian.Uint64(random[:]) & maxUID)
+		taken := 0
+		err := tx.Row(ctx, []any{&taken}, "SELECT COUNT(*) FROM sender WHERE uid = $1", uid)
+		if err != nil || taken == 0 && uid > 0 {
+			return uid, err
+		}
+	}
 }
 
 // DeclareSender puts a sender by company and id. A new default sender replaces a former one. An unchanged sender is

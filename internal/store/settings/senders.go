@@ -2,7 +2,6 @@
 package settings
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -74,7 +73,8 @@ func (s *Senders) senders(ctx context.Context, where string, args ...any) ([]*ca
 
 // roster indexes a company's senders, of which it may have a hundred thousand.
 type roster struct {
-	all      []*carillon.Sender                    // by uid
+	all      []*carillon.Sender // oldest first
+	byUID    map[int64]*carillon.Sender
 	named    map[string][]*carillon.Sender         // by id and by number
 	standard map[carillon.Channel]*carillon.Sender // default senders
 }
@@ -82,12 +82,16 @@ type roster struct {
 func (s *Senders) roster(ctx context.Context, companyID string) (*roster, error) {
 	return s.rosters.Get(ctx, companyID, func(ctx context.Context) (*roster, string, error) {
 		clock := s.byUID.Clock()
-		all, err := s.senders(ctx, "company_id = $1 AND NOT removed ORDER BY uid", companyID)
+		all, err := s.senders(ctx, "company_id = $1 AND NOT removed ORDER BY created_at, id", companyID)
 		if err != nil {
 			return nil, "", err
 		}
-		r := &roster{all: all, named: make(map[string][]*carillon.Sender, 2*len(all)), standard: map[carillon.Channel]*carillon.Sender{}}
+		r := &roster{
+			all: all, byUID: make(map[int64]*carillon.Sender, len(all)), named: make(map[string][]*carillon.Sender, 2*len(all)),
+			standard: map[carillon.Channel]*carillon.Sender{},
+		}
 		for _, x := range all {
+			r.byUID[x.UID] = x
 			r.named[x.ID] = append(r.named[x.ID], x)
 			if x.Number != x.ID {
 				r.named[x.Number] = append(r.named[x.Number], x)
@@ -101,7 +105,7 @@ func (s *Senders) roster(ctx context.Context, companyID string) (*roster, error)
 	})
 }
 
-// Senders returns the senders of a company, by uid, from the cache.
+// Senders returns the senders of a company, oldest first, from the cache.
 func (s *Senders) Senders(ctx context.Context, companyID string) ([]*carillon.Sender, error) {
 	r, err := s.roster(ctx, companyID)
 	if err != nil {
@@ -110,7 +114,7 @@ func (s *Senders) Senders(ctx context.Context, companyID string) ([]*carillon.Se
 	return r.all, nil
 }
 
-// SendersNamed returns the senders of a company with this id or number, by uid, from the cache.
+// SendersNamed returns the senders of a company with this id or number, oldest first, from the cache.
 func (s *Senders) SendersNamed(ctx context.Context, companyID, idOrNumber string) ([]*carillon.Sender, error) {
 	r, err := s.roster(ctx, companyID)
 	if err != nil {
@@ -125,11 +129,7 @@ func (s *Senders) SenderOf(ctx context.Context, companyID string, uid int64) (*c
 	if err != nil {
 		return nil, err
 	}
-	i, found := slices.BinarySearchFunc(r.all, uid, func(x *carillon.Sender, uid int64) int { return cmp.Compare(x.UID, uid) })
-	if !found {
-		return nil, nil
-	}
-	return r.all[i], nil
+	return r.byUID[uid], nil
 }
 
 // DefaultSender returns the default sender of a company's channel, from the cache; nil if there is none.
@@ -157,7 +157,7 @@ func (s *Senders) Sender(ctx context.Context, uid int64) (*carillon.Sender, erro
 
 // SendersByID returns all senders of any company with an id: a callback URL names a sender without its company.
 func (s *Senders) SendersByID(ctx context.Context, id string) ([]*carillon.Sender, error) {
-	return s.anySenders(ctx, "id "+id, "id = $1 AND NOT removed ORDER BY uid", id)
+	return s.anySenders(ctx, "id "+id, "id = $1 AND NOT removed", id)
 }
 
 // LinesByNumber returns all voice lines of any company with a number, oldest first: an incoming call names a number
@@ -172,14 +172,13 @@ func (s *Senders) SIPLines(ctx context.Context) ([]*carillon.Sender, error) {
 	return s.senders(ctx, "company_id IN (SELECT id FROM company) AND channel = 'voice' AND provider = 'sip' AND NOT removed")
 }
 
-// anySenders returns senders of any company, from the cache.
+// anySenders returns senders of any company, oldest first, from the cache.
 func (s *Senders) anySenders(ctx context.Context, name, where, arg string) ([]*carillon.Sender, error) {
 	return s.named.Get(ctx, name, func(ctx context.Context) ([]*carillon.Sender, string, error) {
-		all, err := s.senders(ctx, where, arg)
+		all, err := s.senders(ctx, where+" ORDER BY created_at, uid", arg) // a few at most
 		if err == nil && len(all) == 0 {
 			err = sql.ErrNoRows
 		}
-		slices.SortFunc(all, func(a, b *carillon.Sender) int { return cmp.Compare(a.UID, b.UID) }) // a few at most
 		return all, "", err
 	})
 }
