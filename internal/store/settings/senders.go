@@ -40,9 +40,21 @@ func NewSenders(d *db.DB, s *configure.Sealer, c *configure.Configuration) *Send
 const senderColumns = `uid, company_id, id, number, channel, provider, is_default, per_second, per_recipient, max_concurrent,
 	ring_timeout, media_check, unknown_outcome, sealed`
 
+// senderSelect begins the queries for scanSender.
+//
+//nolint:gochecknoglobals // read-only
+var senderSelect = "SELECT " + senderColumns + ", " + configure.KeyOf("sender.company_id") + " FROM sender WHERE "
+
+// SealedSenders are the settings of companies' senders, also those of removed senders.
+func SealedSenders() configure.Sealed {
+	return configure.Sealed{Table: "sender", Key: []string{"uid"}, Row: func(_ string, key []any) string {
+		return "sender/" + fmt.Sprint(key[0])
+	}}
+}
+
 func senderRow(uid int64) string { return "sender/" + strconv.FormatInt(uid, 10) }
 
-// senderScanner reads rows of columns.
+// senderScanner reads rows of senderSelect.
 func senderScanner(sealer *configure.Sealer) func(scan db.Scan) (*carillon.Sender, error) {
 	return func(scan db.Scan) (*carillon.Sender, error) { return scanSender(scan, sealer) }
 }
@@ -50,9 +62,9 @@ func senderScanner(sealer *configure.Sealer) func(scan db.Scan) (*carillon.Sende
 func scanSender(scan db.Scan, sealer *configure.Sealer) (*carillon.Sender, error) {
 	var x carillon.Sender
 	var perRecipient, ringTimeout int64
-	var unknown, sealed string
+	var unknown, sealed, key string
 	err := scan(&x.UID, &x.CompanyID, &x.ID, &x.Number, &x.Channel, &x.Provider, &x.Default, &x.PerSecond, &perRecipient,
-		&x.MaxConcurrent, &ringTimeout, &x.MediaCheck, &unknown, &sealed)
+		&x.MaxConcurrent, &ringTimeout, &x.MediaCheck, &unknown, &sealed, &key)
 	if err != nil {
 		return nil, err
 	}
@@ -61,14 +73,14 @@ func scanSender(scan db.Scan, sealer *configure.Sealer) (*carillon.Sender, error
 	if err := json.Unmarshal([]byte(unknown), &x.Unknown); err != nil {
 		return nil, fmt.Errorf("read policy of sender %s: %w", x.ID, err)
 	}
-	if x.Settings, err = sealer.Open(senderRow(x.UID), sealed); err != nil {
+	if x.Settings, err = sealer.OpenOf(x.CompanyID, key, senderRow(x.UID), sealed); err != nil {
 		return nil, fmt.Errorf("open settings of sender %s: %w", x.ID, err)
 	}
 	return &x, nil
 }
 
 func (s *Senders) senders(ctx context.Context, where string, args ...any) ([]*carillon.Sender, error) {
-	return db.Collect(ctx, s.d, "senders", senderScanner(s.seal), "SELECT "+senderColumns+" FROM sender WHERE "+where, args...)
+	return db.Collect(ctx, s.d, "senders", senderScanner(s.seal), senderSelect+where, args...)
 }
 
 // roster indexes a company's senders, of which it may have a hundred thousand.
@@ -144,7 +156,7 @@ func (s *Senders) DefaultSender(ctx context.Context, companyID string, ch carill
 // Sender returns a sender by uid, even a removed one, from the cache. Errors: not_found.
 func (s *Senders) Sender(ctx context.Context, uid int64) (*carillon.Sender, error) {
 	return s.byUID.Get(ctx, configure.UIDKey(uid), func(ctx context.Context) (*carillon.Sender, string, error) {
-		x, err := db.Find(ctx, s.d, "sender", senderScanner(s.seal), "SELECT "+senderColumns+" FROM sender WHERE uid = $1", uid)
+		x, err := db.Find(ctx, s.d, "sender", senderScanner(s.seal), senderSelect+"uid = $1", uid)
 		if err != nil {
 			return nil, "", err
 		}
@@ -175,7 +187,7 @@ func (s *Senders) SIPLines(ctx context.Context) ([]*carillon.Sender, error) {
 // anySenders returns senders of any company, oldest first, from the cache.
 func (s *Senders) anySenders(ctx context.Context, name, where, arg string) ([]*carillon.Sender, error) {
 	return s.named.Get(ctx, name, func(ctx context.Context) ([]*carillon.Sender, string, error) {
-		all, err := s.senders(ctx, where+" ORDER BY created_at, uid", arg) // a few at most
+		all, err := s.senders(ctx, where+" ORDER BY created_at, company_id, id", arg) // a few at most
 		if err == nil && len(all) == 0 {
 			err = sql.ErrNoRows
 		}
