@@ -12,6 +12,7 @@ import (
 	"carillon/internal/store"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/work"
 )
 
 func TestRequestWhoseCallerLeftIsDeliveredAtOnce(t *testing.T) {
@@ -39,7 +40,7 @@ func TestNotificationWhoseNumberIsTakenGetsAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		defer r.start()()
-		var twin carillon.Sequence // another node with the same slot
+		var twin work.Sequence // another node with the same slot
 		now := time.Now()
 		taken := &messages.Accept{
 			Notification: messages.Notification{
