@@ -3,7 +3,9 @@ package widget
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -13,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
 	"carillon/internal/talk/files"
 )
 
@@ -222,6 +226,57 @@ func TestHostileNamesOfFilesAreMadeSafe(t *testing.T) {
 	}
 }
 
+func TestAddressesOfFilesStayValidWhenTheCompanyGetsAKey(t *testing.T) {
+	x := newSite(t, "")
+	change := func(fn func(ctx context.Context, tx *configure.Tx) error) {
+		t.Helper()
+		if err := x.store.Config.Change(t.Context(), fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token, _ := x.begin(widgetID, visitorID)
+	f := x.uploaded(token, "a.png", picture(20))
+	signed := func() string {
+		t.Helper()
+		of, err := x.Files.Signed(t.Context(), companyID, &f, x.url, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return of.URL
+	}
+	loads := func(why, address string, want int) {
+		t.Helper()
+		if resp, _ := x.load(address); resp.StatusCode != want {
+			t.Errorf("%s: %d", why, resp.StatusCode)
+		}
+	}
+	earlier := f.URL
+	change(func(ctx context.Context, tx *configure.Tx) error {
+		tx.Changes(companyID)
+		_, err := tx.Exec(ctx, "UPDATE resource SET sealed = '' WHERE company_id = $1", companyID)
+		_, gone := tx.Exec(ctx, "DELETE FROM company_key WHERE company_id = $1", companyID)
+		return errors.Join(err, gone)
+	})
+	loads("by a key that is gone", earlier, 403)
+	old := signed()
+	loads("without a key of the company", old, 200)
+	change(func(ctx context.Context, tx *configure.Tx) error {
+		tx.Changes(companyID)
+		for _, table := range []string{"sender", "access_key"} {
+			if _, err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE company_id = $1", companyID); err != nil {
+				return err
+			}
+		}
+		return store.Reseal(ctx, tx, companyID, time.Now())
+	})
+	loads("signed before the company had a key", old, 200)
+	if now := signed(); now == old {
+		t.Error("the installation's key still signs")
+	} else {
+		loads("signed by the company's key", now, 200)
+	}
+}
+
 func TestAFileIsItsSendersAndItsConversations(t *testing.T) {
 	x := newSite(t, "")
 	token, _ := x.begin(widgetID, visitorID)
@@ -243,7 +298,10 @@ func TestAFileIsItsSendersAndItsConversations(t *testing.T) {
 			t.Errorf("%s: %d", name, resp.StatusCode)
 		}
 	}
-	old := x.Files.Signed(&f, x.url, time.Now().Add(-5*time.Hour))
+	old, err := x.Files.Signed(t.Context(), companyID, &f, x.url, time.Now().Add(-5*time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if resp, _ := x.load(old.URL); resp.StatusCode != 403 {
 		t.Errorf("expired: %d", resp.StatusCode)
 	}
@@ -321,7 +379,7 @@ func TestOneVisitorSendsSoManyFilesAMinute(t *testing.T) {
 
 func TestACompanyHasRoomForSoManyBytes(t *testing.T) {
 	x := newSite(t, "")
-	x.Files = files.New(x.store.Files, files.Options{Key: x.key, Suspended: x.suspended, Most: 1000, Company: 1500})
+	x.Files = files.New(x.store.Files, files.Options{Keys: x.store.Config.Derived, Suspended: x.suspended, Most: 1000, Company: 1500})
 	x.serve()
 	token, _ := x.begin(widgetID, visitorID)
 	for i, want := range []int{200, 422, 413} { // a visitor may use three quarters
