@@ -391,7 +391,7 @@ func (p *parts) wireTalking(a *App) error {
 		return err
 	}
 	p.files = files.New(s.Files, files.Options{
-		Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: a.suspended, Shares: a.shares,
+		Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: a.withheld, Shares: a.shares,
 	})
 	flowServers := effect.NewClient(a.cfg.MediaAllowPrivate)
 	a.onClose(flowServers.Close)
@@ -561,11 +561,24 @@ func (p *parts) sipOptions(a *App, certificate *tls.Config, take func(*sip.Incom
 	}
 }
 
-// suspended reports whether a company is suspended.
+// suspended reports whether nothing of a company may start: it is suspended or being moved.
 func (a *App) suspended(ctx context.Context, companyID string) (bool, error) {
 	c, err := a.store.Accounts.Company(ctx, companyID)
 	if err != nil {
 		return false, err
+	}
+	return c.Refusal() != nil, nil
+}
+
+// withheld reports whether the files of a company are refused because it is suspended. While it is being moved it returns
+// the company's refusal.
+func (a *App) withheld(ctx context.Context, companyID string) (bool, error) {
+	c, err := a.store.Accounts.Company(ctx, companyID)
+	switch {
+	case err != nil:
+		return false, err
+	case c.Move != "":
+		return false, c.Refusal()
 	}
 	return c.Suspended, nil
 }

@@ -59,7 +59,9 @@ func (n *Notify) Visited(ctx context.Context, token string) (*Visit, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case c.Suspended:
+	case c.Move != "" && c.Move != carillon.Moved && c.Move != carillon.Removing:
+		return nil, c.Refusal()
+	case c.Refusal() != nil:
 		return nil, absent
 	}
 	r, err := requestOf(of)

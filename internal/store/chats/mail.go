@@ -55,7 +55,7 @@ func (s *MailReplies) Due(ctx context.Context, now time.Time, most int) ([]MailD
 	all, err := db.Collect(ctx, s.d, "e-mails", func(scan db.Scan) (x MailDue, err error) {
 		err = scan(&x.CompanyID, &x.ConversationID)
 		return x, err
-	}, `SELECT company_id, conversation_id FROM mail_reply WHERE state IN ('queued', 'sending') AND due_at <= $1
+	}, `SELECT company_id, conversation_id FROM mail_reply WHERE state IN ('queued', 'sending') AND due_at <= $1`+db.Here+`
 		ORDER BY due_at, conversation_id LIMIT $2`, db.Millis(now), most)
 	var due []MailDue
 	for _, x := range all {

@@ -111,7 +111,8 @@ func (s *Past) Asked(ctx context.Context, companyID string, senderUID int64, con
 // `without`.
 func (s *Past) Due(ctx context.Context, now time.Time, most int, without []string) ([]*PastImport, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
-	return db.Collect(ctx, s.d, "imports", scanImport, "SELECT "+importColumns+" FROM past_import WHERE due_at > 0 AND due_at <= $1"+others+
+	return db.Collect(ctx, s.d, "imports", scanImport, "SELECT "+importColumns+" FROM past_import WHERE due_at > 0 AND due_at <= $1"+
+		db.Here+others+
 		" ORDER BY due_at LIMIT $2", args...)
 }
 

@@ -147,7 +147,7 @@ func NewReviews(d *db.DB) *Reviews { return &Reviews{d} }
 func (s *Reviews) Due(ctx context.Context, now time.Time, limit int, without []string) ([]*Conversation, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), limit})
 	return db.Collect(ctx, s.d, "conversations to review", scan, "SELECT "+columns+
-		" FROM conversation WHERE review_at > 0 AND review_at <= $1"+others+" ORDER BY review_at LIMIT $2", args...)
+		" FROM conversation WHERE review_at > 0 AND review_at <= $1"+db.Here+others+" ORDER BY review_at LIMIT $2", args...)
 }
 
 // Claim reserves a due review until an instant, unless another node has or the conversation has continued. It counts the

@@ -171,7 +171,7 @@ func (s *Vectors) Due(ctx context.Context, now time.Time, most int, without []st
 	return db.Collect(ctx, s.d, "due vectors", func(scan db.Scan) (k VectorKey, err error) {
 		err = scan(&k.CompanyID, &k.ID)
 		return k, err
-	}, "SELECT company_id, knowledge_id FROM embedding WHERE due_at <= $1 AND lease_until <= $1"+ready+others+
+	}, "SELECT company_id, knowledge_id FROM embedding WHERE due_at <= $1 AND lease_until <= $1"+ready+db.Here+others+
 		" ORDER BY due_at LIMIT $2", args...)
 }
 

@@ -61,7 +61,8 @@ func (s *Store) Due(ctx context.Context, now time.Time, limit int, without []str
 	return db.Collect(ctx, s.d, "due sites", func(scan db.Scan) (k Key, err error) {
 		err = scan(&k.CompanyID, &k.ID)
 		return k, err
-	}, "SELECT company_id, site_id FROM site_state WHERE due_at <= $1 AND lease_until <= $1"+others+" ORDER BY due_at LIMIT $2", args...)
+	}, "SELECT company_id, site_id FROM site_state WHERE due_at <= $1 AND lease_until <= $1"+
+		db.Here+others+" ORDER BY due_at LIMIT $2", args...)
 }
 
 // Claim begins a look, unless another node has. It returns the pages of the last one.
