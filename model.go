@@ -140,7 +140,7 @@ const Shards = 64
 
 // Sender is a messaging number or voice line of a company.
 type Sender struct {
-	UID           int64 // our own ID, unique across companies; determines the shard
+	UID           int64 // our own random ID of 53 bits, unique across companies; determines the shard
 	CompanyID     string
 	ID            string // chosen by the company
 	Number        string

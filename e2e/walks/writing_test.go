@@ -1,7 +1,6 @@
 package walks
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -109,7 +108,7 @@ func (p *texter) connect() {
 	}
 	p.messages = messaging.New(messaging.Options{
 		Store: s.Replies, Chats: s.Chats, Contacts: s.Contacts, Conversations: p.talks, Agents: p,
-		Files:    files.New(s.Files, files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: no}),
+		Files:    files.New(s.Files, files.Options{Keys: s.Config.Derived, Suspended: no}),
 		Channels: map[string]messaging.Channel{"test": p}, Sender: s.Senders.Sender,
 		AgentOf:   func(*carillon.Sender) string { return agentID },
 		Portfolio: func(*carillon.Sender) string { return "" },

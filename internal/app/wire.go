@@ -54,6 +54,7 @@ import (
 	"carillon/internal/send/whatsapp"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
 	"carillon/internal/store/purge"
 	"carillon/internal/store/settings"
@@ -269,11 +270,11 @@ func (p *parts) wireRelay(a *App) error {
 const maxUnreachable = 10_000
 
 func (p *parts) wireSending(a *App) error {
-	linkKey, err := a.store.Sealer.Derive("counted links")
+	linkKey, err := a.store.Sealer.Derive(configure.CountedLinks)
 	if err != nil {
 		return err
 	}
-	links, err := link.New(linkKey)
+	links, err := link.NewCodecs(a.store.Config, linkKey)
 	if err != nil {
 		return err
 	}
@@ -386,12 +387,8 @@ func (p *parts) wireThinking(a *App) {
 
 func (p *parts) wireTalking(a *App) error {
 	s := a.store
-	fileKey, err := s.Sealer.Derive("addresses of files")
-	if err != nil {
-		return err
-	}
 	p.files = files.New(s.Files, files.Options{
-		Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Key: fileKey, Suspended: a.withheld, Shares: a.shares,
+		Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Keys: s.Config.Derived, Suspended: a.withheld, Shares: a.shares,
 	})
 	flowServers := effect.NewClient(a.cfg.MediaAllowPrivate)
 	a.onClose(flowServers.Close)
@@ -476,7 +473,13 @@ func (p *parts) messagingOptions(a *App) messaging.Options {
 			found, err := s.Suppressions.Suppressed(ctx, companyID, carillon.Marketing, []identity.Key{who})
 			return found[who], err
 		},
-		FileURL:   func(f *chats.File) string { return p.files.Signed(f, a.BaseURL(), time.Now()).URL },
+		FileURL: func(ctx context.Context, companyID string, f *chats.File) (string, error) {
+			signed, err := p.files.Signed(ctx, companyID, f, a.BaseURL(), time.Now())
+			if err != nil {
+				return "", err
+			}
+			return signed.URL, nil
+		},
 		Publisher: p.hub, Observer: a.metrics.Chat, Log: a.log, Alone: s.DB.SQLite(), Node: p.queue.ID(),
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/audit"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 	"carillon/internal/store/events"
 	"carillon/internal/store/messages"
@@ -36,7 +37,7 @@ type Erasure struct {
 // Erase deletes everything stored about a person: the person's rows, and each mention in others. The change log keeps
 // a hash of the person. Errors: conflict while a message or a call is in progress.
 func (s *Store) Erase(ctx context.Context, p *people.Person, now time.Time) (*Erasure, error) {
-	hash, err := s.hashOf(p)
+	hash, err := s.hashOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -106,13 +107,14 @@ func (s *Store) Erase(ctx context.Context, p *people.Person, now time.Time) (*Er
 	return e, s.Purges.CleanFile(ctx)
 }
 
-// hashOf identifies a person in the change log to holders of both the number and the master key.
-func (s *Store) hashOf(p *people.Person) (string, error) {
-	key, err := s.Sealer.Derive("erased people")
+// hashOf identifies a person in the change log to holders of both the number and the company's key, or the master key
+// if the company has none. It stays the same when the company gets a key.
+func (s *Store) hashOf(ctx context.Context, p *people.Person) (string, error) {
+	key, err := s.Config.Derived(ctx, p.CompanyID, configure.ErasedPeople)
 	if err != nil {
 		return "", err
 	}
-	mac := hmac.New(sha256.New, key)
+	mac := hmac.New(sha256.New, key.Oldest())
 	_, _ = mac.Write([]byte(p.CompanyID))
 	for _, of := range [][]string{p.Keys, p.Contacts} {
 		if len(of) > 0 {

@@ -201,9 +201,15 @@ var exceptions = []struct {
 	{"FROM page CROSS JOIN message", []string{"sorts", "reads all of page"}, "a page of notifications, each of at most 100 messages"},
 	{"FROM (SELECT due_at FROM message WHERE shard = $1", []string{"reads all of counted"}, "as many messages as are counted at most"},
 	{"FROM (SELECT 1 FROM flow_run WHERE", []string{"reads all of x"}, "as many runs as are counted at most"},
+	{
+		"FROM company_key WHERE links <> ''",
+		[]string{"reads all of company_key", "reads all of one"},
+		"the companies that moved here, from their index",
+	},
 	{"FROM sender WHERE company_id = $1", []string{"sorts"}, "the senders of one company"},
 	{"uid IN (SELECT uid FROM sender WHERE id = $1 UNION ALL", []string{"sorts"}, "the senders of one id or number"},
-	{"FROM sender WHERE id = $1 AND NOT removed ORDER BY uid", []string{"sorts"}, "the senders of one id"},
+	{"FROM sender WHERE id = $1 AND NOT removed ORDER BY", []string{"sorts"}, "the senders of one id"},
+	{"FROM sender WHERE number = $1 AND channel = 'voice' AND NOT removed ORDER BY", []string{"sorts"}, "the lines of one number"},
 	{
 		"SELECT contact_id FROM contact_identity AS i WHERE company_id = $1 AND value",
 		[]string{"sorts"},
@@ -464,6 +470,8 @@ const company = "CASE WHEN i % 20 = 0 THEN 'ours' ELSE 'c' || i % 100 END"
 var filling = []string{
 	`INSERT INTO company (id, name, limits, created_at, updated_at) SELECT 'c' || i, 'C' || i, '{}', i, i FROM generate_series(0, 2000) i`,
 	`INSERT INTO company (id, name, limits, created_at, updated_at) VALUES ('ours', 'Ours', '{}', 0, 0)`,
+	`INSERT INTO company_key (company_id, sealed, links, created_at) SELECT 'c' || i, '', CASE WHEN i % 50 = 0 THEN 'l' || i % 4 ELSE '' END, i
+		FROM generate_series(0, 2000) i`,
 	`INSERT INTO account (id, email, name, password_hash, confirmed_at, created_at, updated_at)
 		SELECT 'a' || i, 'e' || i, 'n', 'h', i, i, i FROM generate_series(0, 5000) i`,
 	`INSERT INTO membership (account_id, company_id, role) SELECT 'a' || i, ` + company + `, 'viewer' FROM generate_series(0, 5000) i`,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,10 +90,11 @@ func TestWhatApplySetsUpCanBeUsed(t *testing.T) {
 			t.Errorf("revoked key: %+v, %v", k, err)
 		}
 		senders, err := st.Senders.Senders(ctx, acmeID)
-		if err != nil || len(senders) != 2 || !strings.Contains(string(senders[0].Settings), "provider-token") {
+		main := slices.IndexFunc(senders, func(s *carillon.Sender) bool { return s.Channel == carillon.Messaging })
+		if err != nil || len(senders) != 2 || main < 0 || !strings.Contains(string(senders[main].Settings), "provider-token") {
 			t.Fatalf("senders: %v, %v", senders, err)
 		}
-		templates, err := st.Templates.Templates(ctx, senders[0].UID)
+		templates, err := st.Templates.Templates(ctx, senders[main].UID)
 		if err != nil || len(templates) != 1 || templates[0].Shape == nil || len(templates[0].ID) != 19 {
 			t.Errorf("templates: %v, %v", templates, err)
 		}

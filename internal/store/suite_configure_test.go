@@ -289,7 +289,7 @@ func assigningNumbers(t *testing.T, r *rig) {
 	})
 	shared, err := r.Senders.SharedNumbers(t.Context())
 	if err != nil || len(shared) != 2 || shared[0].Number != number || shared[1].Number != number ||
-		shared[0].CompanyID == shared[1].CompanyID || shared[0].UID > shared[1].UID {
+		shared[0].CompanyID != ours || shared[1].CompanyID != theirs {
 		t.Errorf("%+v, %v", shared, err)
 	}
 	owner := func(want string) {

@@ -26,7 +26,7 @@ func sentences() []sentence {
 		talking(), searching(), questioning(), answering(), keepingFiles(), givingAddresses(), runningFlows(), exchanging(), counting(),
 		charting(), recipients(), sendingFiles(), recording(), deliveringEvents(), keepingBounds(), identifying(), wanting(),
 		importing(), siteSentences(), vectorSentences(), widgetSentences(), erasing(), testingAgents(), reviewing(), fallingBack(),
-		recordings(),
+		recordings(), sealingByCompany(),
 	)
 }
 

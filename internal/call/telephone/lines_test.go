@@ -3,6 +3,8 @@ package telephone_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,18 +48,26 @@ func TestTheLinesThatMayCallFollowTheConfiguration(t *testing.T) {
 	is := func(want ...sip.Line) {
 		t.Helper()
 		got, err := may(t.Context())
+		slices.SortFunc(got, func(a, b sip.Line) int { return strings.Compare(a.ID, b.ID) })
+		for i := range want {
+			named, err := s.Senders.SendersNamed(t.Context(), company, want[i].ID)
+			if err != nil || len(named) != 1 {
+				t.Fatal(named, err)
+			}
+			want[i].Shard = named[0].Shard()
+		}
 		if d := cmp.Diff(want, got); err != nil || d != "" {
 			t.Error(err, d)
 		}
 	}
 	is()
 	put("1", `{"trunk":"sip:192.0.2.1"}`)
-	one := sip.Line{Company: company, ID: "1", Number: "15555550101", Shard: 1, Trunk: sip.Trunk{Host: "192.0.2.1", Transport: "udp"}}
+	one := sip.Line{Company: company, ID: "1", Number: "15555550101", Trunk: sip.Trunk{Host: "192.0.2.1", Transport: "udp"}}
 	is(one)
 	put("2", `{"trunk":"nonsense"}`) // places no calls either
 	is(one)
 	put("2", `{"trunk":"sips:sip.example.com"}`)
-	two := sip.Line{Company: company, ID: "2", Number: "15555550102", Shard: 2, Trunk: sip.Trunk{Host: "sip.example.com", Transport: "tls"}}
+	two := sip.Line{Company: company, ID: "2", Number: "15555550102", Trunk: sip.Trunk{Host: "sip.example.com", Transport: "tls"}}
 	is(one, two)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

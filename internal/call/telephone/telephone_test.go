@@ -241,7 +241,7 @@ func newRigOf(t *testing.T, a *agent.Agent, kept store.Options, calls sip.Option
 		Engine: engine, Voices: voices, Conversations: conversations, Agents: r, Denied: destination.Denied{"979"},
 		Log: slog.New(slog.NewTextHandler(locked{&r.mu, told}, nil)),
 		Files: files.New(s.Files, files.Options{
-			Key: []byte("key"), Suspended: func(context.Context, string) (bool, error) { return false, nil },
+			Keys: s.Config.Derived, Suspended: func(context.Context, string) (bool, error) { return false, nil },
 		}),
 		Trunks: r.trunkOf,
 		Suppress: func(_ context.Context, company, number string, caller bool) error {

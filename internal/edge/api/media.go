@@ -62,6 +62,5 @@ func (m mediaUpload) keep(w http.ResponseWriter, r *http.Request, p *auth.Princi
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	signed, until := m.files.SignedMedia(x, base, now)
-	return signed, until, nil
+	return m.files.SignedMedia(r.Context(), p.Company.ID, x, base, now)
 }

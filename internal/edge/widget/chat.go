@@ -238,7 +238,11 @@ func (d chat) history(ctx context.Context, c *chats.Conversation) ([]turnView, e
 	turns, err := d.chats.TurnsBefore(ctx, c.CompanyID, c.ID, c.LastSeq+1, maxHistory)
 	views := []turnView{}
 	for i := range turns {
-		if view, shown := d.view(&turns[i]); shown {
+		view, shown, err := d.show(ctx, c.CompanyID, turns[i].View())
+		if err != nil {
+			return nil, err
+		}
+		if shown {
 			views = append(views, view)
 		}
 	}
@@ -264,15 +268,13 @@ type turnView struct {
 	Score    string         `json:"score,omitempty"` // the visitor's
 }
 
-// view returns a turn as its contact sees it. shown is false for turns visible only to teammates.
-func (d chat) view(t *chats.Turn) (v turnView, shown bool) { return d.show(t.View()) }
-
-func (d chat) show(v chats.TurnView) (view turnView, shown bool) {
+// show returns a company's turn as its contact sees it. shown is false for turns visible only to teammates.
+func (d chat) show(ctx context.Context, companyID string, v chats.TurnView) (view turnView, shown bool, err error) {
 	_, pages := d.host.addresses()
+	file, err := d.files.Signed(ctx, companyID, v.File, pages, time.Now())
 	return turnView{
-		v.Seq, v.Author, v.Kind, v.Text, v.At, v.ClientID, v.Name, v.Choices, d.files.Signed(v.File, pages, time.Now()), v.Sources, v.Event,
-		v.Rating, v.Of, v.Voice, v.Score,
-	}, !v.Note
+		v.Seq, v.Author, v.Kind, v.Text, v.At, v.ClientID, v.Name, v.Choices, file, v.Sources, v.Event, v.Rating, v.Of, v.Voice, v.Score,
+	}, !v.Note, err
 }
 
 // filesPerMinute limits the uploads of one visitor if the company has limits.
@@ -300,7 +302,11 @@ func (d chat) receive(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	_, pages := d.host.addresses()
-	return httpio.JSON(w, http.StatusOK, d.files.Signed(kept, pages, time.Now()))
+	signed, err := d.files.Signed(r.Context(), s.Company, kept, pages, time.Now())
+	if err != nil {
+		return err
+	}
+	return httpio.JSON(w, http.StatusOK, signed)
 }
 
 // from returns the visitor as the sender of a file.
@@ -346,8 +352,8 @@ func (d chat) say(r *http.Request, s *session, _ *companyWidget) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, _ := d.view(turn)
-	return view, nil
+	view, _, err := d.show(r.Context(), s.Company, turn.View())
+	return view, err
 }
 
 func (d chat) typing(_ *http.Request, s *session, _ *companyWidget) (any, error) {

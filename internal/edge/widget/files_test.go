@@ -243,7 +243,10 @@ func TestAFileIsItsSendersAndItsConversations(t *testing.T) {
 			t.Errorf("%s: %d", name, resp.StatusCode)
 		}
 	}
-	old := x.Files.Signed(&f, x.url, time.Now().Add(-5*time.Hour))
+	old, err := x.Files.Signed(t.Context(), companyID, &f, x.url, time.Now().Add(-5*time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if resp, _ := x.load(old.URL); resp.StatusCode != 403 {
 		t.Errorf("expired: %d", resp.StatusCode)
 	}
@@ -321,7 +324,7 @@ func TestOneVisitorSendsSoManyFilesAMinute(t *testing.T) {
 
 func TestACompanyHasRoomForSoManyBytes(t *testing.T) {
 	x := newSite(t, "")
-	x.Files = files.New(x.store.Files, files.Options{Key: x.key, Suspended: x.suspended, Most: 1000, Company: 1500})
+	x.Files = files.New(x.store.Files, files.Options{Keys: x.store.Config.Derived, Suspended: x.suspended, Most: 1000, Company: 1500})
 	x.serve()
 	token, _ := x.begin(widgetID, visitorID)
 	for i, want := range []int{200, 422, 413} { // a visitor may use three quarters

@@ -105,7 +105,10 @@ func (f *follower) events(ctx context.Context, found []events.Event) (all []http
 		f.checked = time.Now()
 	}
 	for i := range found {
-		e, shown := f.event(&found[i])
+		e, shown, err := f.event(ctx, &found[i])
+		if err != nil {
+			return nil, err
+		}
 		if shown {
 			all = append(all, e)
 		}
@@ -146,33 +149,33 @@ func (f *follower) state(ctx context.Context) (e httpio.Event, changed bool, err
 }
 
 // event converts an event of the topic for the contact.
-func (f *follower) event(e *events.Event) (x httpio.Event, shown bool) {
+func (f *follower) event(ctx context.Context, e *events.Event) (x httpio.Event, shown bool, err error) {
 	switch e.Kind {
 	case "turn":
 		var stored chats.TurnView
 		if json.Unmarshal(e.Payload, &stored) != nil {
-			return x, false
+			return x, false, nil
 		}
 		if stored.Author == chats.Agent {
 			f.replied = stored.Seq
 		}
-		view, shown := f.chat.show(stored)
-		if !shown {
-			return x, false
+		view, shown, err := f.chat.show(ctx, f.session.Company, stored)
+		if err != nil || !shown {
+			return x, false, err
 		}
 		text, err := json.Marshal(view)
-		return httpio.Event{ID: strconv.FormatInt(e.Seq, 10), Name: "turn", Data: text}, err == nil
+		return httpio.Event{ID: strconv.FormatInt(e.Seq, 10), Name: "turn", Data: text}, err == nil, err
 	case "typing", "delta":
 		var what conversation.Ephemeral
 		if json.Unmarshal(e.Payload, &what) != nil || what.Author == chats.Visitor {
-			return x, false
+			return x, false, nil
 		}
 		if e.Kind == "delta" && f.replied > what.After {
-			return x, false // a piece from another node that came after its reply
+			return x, false, nil // a piece from another node that came after its reply
 		}
 		what.Account, what.After = "", 0
 		text, err := json.Marshal(what)
-		return httpio.Event{Name: e.Kind, Data: text}, err == nil
+		return httpio.Event{Name: e.Kind, Data: text}, err == nil, err
 	}
-	return x, false
+	return x, false, nil
 }

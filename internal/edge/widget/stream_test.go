@@ -12,13 +12,16 @@ import (
 
 func TestAPieceThatComesAfterItsReplyIsNotShown(t *testing.T) {
 	x := newSite(t, "")
-	f := &follower{chat: chat{host: x.host(), files: x.Files}}
+	f := &follower{chat: chat{host: x.host(), files: x.Files}, session: &session{Company: companyID}}
 	event := func(kind string, seq int64, what any) (string, bool) {
 		text, err := json.Marshal(what)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, shown := f.event(&events.Event{Kind: kind, Seq: seq, Payload: text})
+		got, shown, err := f.event(t.Context(), &events.Event{Kind: kind, Seq: seq, Payload: text})
+		if err != nil {
+			t.Fatal(err)
+		}
 		return string(got.Data), shown
 	}
 	piece := func(after int64) conversation.Ephemeral {

@@ -82,7 +82,7 @@ func newSite(t *testing.T, more string) *site {
 		Auth: auth.New(s, limits, auth.Options{}), Resources: s.Resources, Widgets: s.Widgets, Companies: s.Accounts,
 		Conversations: talks, Chats: s.Chats,
 		Limits: limits,
-		Files:  files.New(s.Files, files.Options{Key: x.key, Suspended: x.suspended}), Events: hub, Pages: web.Embedded(),
+		Files:  files.New(s.Files, files.Options{Keys: s.Config.Derived, Suspended: x.suspended}), Events: hub, Pages: web.Embedded(),
 		SessionKey: x.key, Log: log, Addresses: func() (string, string) { return x.url, x.url },
 	}
 	x.serve()

@@ -4,6 +4,8 @@
 package link
 
 import (
+	"bytes"
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/base64"
@@ -67,4 +69,59 @@ func (c *Codec) Read(token string) (b Button, ok bool) {
 	}
 	key := carillon.MessageKey(binary.BigEndian.Uint64(raw)) //nolint:gosec // as Token writes it
 	return Button{key, int(raw[cardAt]) - 1, int(raw[buttonAt])}, true
+}
+
+// Keys are the keys of companies' links. A token does not contain its company, so the companies that were created in one
+// installation have the same key, also after they have moved.
+type Keys interface {
+	LinkKey(ctx context.Context, companyID string) ([]byte, error)
+	// MovedLinkKeys returns the keys of companies that were created in other installations.
+	MovedLinkKeys(ctx context.Context) ([][]byte, error)
+}
+
+// Codecs makes and reads the tokens of all companies. It is safe for concurrent use.
+type Codecs struct {
+	keys Keys
+	key  []byte // of the installation
+	own  *Codec
+}
+
+// NewCodecs returns the codecs of an installation with its own key.
+func NewCodecs(keys Keys, key []byte) (*Codecs, error) {
+	own, err := New(key)
+	return &Codecs{keys, key, own}, err
+}
+
+// Of returns the codec of a company.
+func (c *Codecs) Of(ctx context.Context, companyID string) (*Codec, error) {
+	key, err := c.keys.LinkKey(ctx, companyID)
+	switch {
+	case err != nil:
+		return nil, err
+	case bytes.Equal(key, c.key):
+		return c.own, nil
+	}
+	return New(key)
+}
+
+// Read returns the button of a token that one of the codecs made. ok is false for any other text. The caller checks that
+// it is the codec of the message's company.
+func (c *Codecs) Read(ctx context.Context, token string) (b Button, ok bool, err error) {
+	if b, ok = c.own.Read(token); ok {
+		return b, true, nil
+	}
+	moved, err := c.keys.MovedLinkKeys(ctx)
+	if err != nil {
+		return b, false, err
+	}
+	for _, key := range moved {
+		codec, err := New(key)
+		if err != nil {
+			return b, false, err
+		}
+		if b, ok = codec.Read(token); ok {
+			return b, true, nil
+		}
+	}
+	return b, false, nil
 }

@@ -172,8 +172,8 @@ func (w *worker) compose(ctx context.Context, j *attempt, e *entry, now time.Tim
 	if err != nil {
 		return nil, ended(j, carillon.ReasonTemplateRejected, "the template has changed since the request was accepted", now), true
 	}
-	if !addTokens(w.o.Links, &c, j.key) {
-		return nil, w.later(j, errors.New("this program counts no clicks"), now), true
+	if err := addTokens(ctx, w.o.Links, &c, e.n.CompanyID, j.key); err != nil {
+		return nil, w.later(j, err, now), true
 	}
 	m.Template, m.Content = t, c
 	if j.sender.MediaCheck == "full" && w.o.Media != nil {

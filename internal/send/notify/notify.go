@@ -70,7 +70,7 @@ type Options struct {
 	Media     Media             // nil disables the check
 	Templates Templates         // nil: templates are not paused
 	Observer  Observer          // may be nil
-	Links     *link.Codec       // nil: no message with counted links is sent
+	Links     *link.Codecs      // nil: no message with counted links is sent
 	Denied    destination.Denied
 	// Portfolio returns the scope within which the channel's ids of people are valid for a sender. If nil, ids are neither
 	// checked nor linked with numbers.

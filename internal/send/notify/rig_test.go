@@ -145,7 +145,7 @@ func newRig(t *testing.T, o store.Options, change func(r *rig)) *rig {
 	s.Templates.CountClicks(linkPrefix)
 	opts := notify.Options{
 		Senders: map[string]notify.Sender{"test": r.provider}, Observer: observer{r}, Log: log, Portfolio: r.portfolio,
-		Links: codecOf(t, s),
+		Links: codecsOf(t, s),
 	}
 	if r.media != nil {
 		opts.Media = r.media

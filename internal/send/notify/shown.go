@@ -92,7 +92,7 @@ func SentAs(
 // shownOf returns messages of a notification as their recipients see them, last one first; without a codec, counted
 // links show their destination. It returns none if the template was deleted.
 func shownOf(
-	ctx context.Context, s *store.Store, l *link.Codec, x *messages.Notification, templates []*carillon.Template,
+	ctx context.Context, s *store.Store, l *link.Codecs, x *messages.Notification, templates []*carillon.Template,
 	wanted func(m *messages.Message) bool,
 ) ([]Shown, error) {
 	i := slices.IndexFunc(templates, func(t *carillon.Template) bool { return t.ID == x.TemplateID })
@@ -123,7 +123,9 @@ func shownOf(
 		if err != nil {
 			continue // the template has changed since
 		}
-		addTokens(l, &c, x.Seq().Message(m.N))
+		if err := addTokens(ctx, l, &c, x.CompanyID, x.Seq().Message(m.N)); err != nil && l != nil {
+			return nil, err
+		}
 		rendered, err := content.Render(t, &c)
 		if err != nil {
 			return nil, err

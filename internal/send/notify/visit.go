@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -15,15 +16,26 @@ import (
 	"carillon/internal/store/messages"
 )
 
-// addTokens sets the tokens of the counted links of a message. It returns false if there are such links, but no codec.
-func addTokens(l *link.Codec, c *provider.Content, key carillon.MessageKey) bool {
-	return !content.SetTokens(c, func(card, button int) string {
-		if l == nil {
+// addTokens sets the tokens of the counted links of a company's message. It fails if there are such links, but no codec.
+func addTokens(ctx context.Context, l *link.Codecs, c *provider.Content, companyID string, key carillon.MessageKey) error {
+	var codec *link.Codec
+	var err error
+	content.SetTokens(c, func(card, button int) string {
+		switch {
+		case l == nil:
+			err = errNoLinks
+		case codec == nil && err == nil:
+			codec, err = l.Of(ctx, companyID)
+		}
+		if err != nil {
 			return ""
 		}
-		return l.Token(link.Button{Message: key, Card: card, Index: button})
-	}) || l != nil
+		return codec.Token(link.Button{Message: key, Card: card, Index: button})
+	})
+	return err
 }
+
+var errNoLinks = errors.New("this program counts no clicks")
 
 // Visit is a use of a counted link.
 type Visit struct {
@@ -42,8 +54,11 @@ func (n *Notify) Visited(ctx context.Context, token string) (*Visit, error) {
 	if n.o.Links == nil {
 		return nil, absent
 	}
-	b, ok := n.o.Links.Read(token)
-	if !ok {
+	b, ok, err := n.o.Links.Read(ctx, token)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
 		return nil, absent
 	}
 	of, err := n.store.Notifications.Load(ctx, b.Message.Seq())
@@ -62,6 +77,12 @@ func (n *Notify) Visited(ctx context.Context, token string) (*Visit, error) {
 	case c.Move != "" && c.Move != carillon.Moved && c.Move != carillon.Removing:
 		return nil, c.Refusal()
 	case c.Refusal() != nil:
+		return nil, absent
+	}
+	switch codec, err := n.o.Links.Of(ctx, of.CompanyID); {
+	case err != nil:
+		return nil, err
+	case codec.Token(b) != token: // another company's key
 		return nil, absent
 	}
 	r, err := requestOf(of)

@@ -30,15 +30,29 @@ const linkPrefix = "https://ops.test/l/"
 
 func codecOf(t *testing.T, s *store.Store) *link.Codec {
 	t.Helper()
-	key, err := s.Sealer.Derive("counted links")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := link.New(key)
+	c, err := link.New(linkKeyOf(t, s))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
+}
+
+func codecsOf(t *testing.T, s *store.Store) *link.Codecs {
+	t.Helper()
+	c, err := link.NewCodecs(s.Config, linkKeyOf(t, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func linkKeyOf(t *testing.T, s *store.Store) []byte {
+	t.Helper()
+	key, err := s.Sealer.Derive(configure.CountedLinks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
 }
 
 // counted gives the rig's template a button with a counted link.

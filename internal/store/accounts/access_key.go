@@ -69,30 +69,43 @@ func (s *Keys) cachedKey(ctx context.Context, name, where string, arg any) (*Acc
 
 // AccessKeys reads keys of a company after an id, oldest first, revoked ones included, with their secrets.
 func (s *Keys) AccessKeys(ctx context.Context, companyID, after string, limit int) ([]*AccessKey, error) {
-	return s.readKeys(ctx, "SELECT "+keyColumns+", sealed FROM access_key WHERE company_id = $1 AND id > $2 ORDER BY id LIMIT $3",
+	return s.readKeys(ctx, keySelect+"company_id = $1 AND id > $2 ORDER BY id LIMIT $3",
 		companyID, after, limit)
 }
 
 // UsableKeys reads the keys of companies that are neither revoked nor expired, oldest first, with their secrets.
 func (s *Keys) UsableKeys(ctx context.Context, companyID string, now time.Time) ([]*AccessKey, error) {
-	return s.readKeys(ctx, "SELECT "+keyColumns+`, sealed FROM access_key WHERE company_id = $1 AND revoked_at = 0
+	return s.readKeys(ctx, keySelect+`company_id = $1 AND revoked_at = 0
 		AND (expires_at = 0 OR expires_at > $2) ORDER BY id`, companyID, db.Millis(now))
 }
 
 func (s *Keys) readKeys(ctx context.Context, query string, args ...any) ([]*AccessKey, error) {
 	return db.Collect(ctx, s.d, "access keys", func(scan db.Scan) (*AccessKey, error) {
-		var sealed string
-		k, err := scanKey(scan, &sealed)
+		var sealed, by string
+		k, err := scanKey(scan, &sealed, &by)
 		if err != nil {
 			return nil, err
 		}
-		k.Key, err = openKey(s.seal, k.ID, sealed)
+		k.Key, err = openKey(s.seal, k.CompanyID, by, k.ID, sealed)
 		return k, err
 	}, query, args...)
 }
 
-func openKey(sealer *configure.Sealer, id, sealed string) (string, error) {
-	plain, err := sealer.Open(keyRow(id), sealed)
+// keySelect begins the queries for keys with their secrets.
+//
+//nolint:gochecknoglobals // read-only
+var keySelect = "SELECT " + keyColumns + ", sealed, " + configure.KeyOf("access_key.company_id") + " FROM access_key WHERE "
+
+// SealedKeys are the secrets of companies' access keys.
+func SealedKeys() configure.Sealed {
+	return configure.Sealed{Table: "access_key", Key: []string{"id"}, Row: func(_ string, key []any) string {
+		return keyRow(fmt.Sprint(key[0]))
+	}}
+}
+
+// openKey returns the secret of a company's access key; by is the company's own key, as it is stored.
+func openKey(sealer *configure.Sealer, companyID, by, id, sealed string) (string, error) {
+	plain, err := sealer.OpenOf(companyID, by, keyRow(id), sealed)
 	if err != nil {
 		return "", fmt.Errorf("open access key %s: %w", id, err)
 	}
@@ -111,9 +124,13 @@ func PutKey(ctx context.Context, tx *configure.Tx, k *AccessKey, now time.Time) 
 		k.ID = carillon.NewID(now)
 	}
 	scopes := strings.Join(k.Scopes, " ")
+	sealed, err := tx.Seal.SealOf(ctx, tx, k.CompanyID, keyRow(k.ID), []byte(k.Key))
+	if err != nil {
+		return err
+	}
 	n, err := tx.Exec(ctx, `INSERT INTO access_key (id, company_id, label, digest, sealed, scopes, expires_at, revoked_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (digest) DO NOTHING`,
-		k.ID, k.CompanyID, k.Label, digest, tx.Seal.Seal(keyRow(k.ID), []byte(k.Key)), scopes, db.Millis(k.ExpiresAt),
+		k.ID, k.CompanyID, k.Label, digest, sealed, scopes, db.Millis(k.ExpiresAt),
 		db.Millis(k.RevokedAt), db.Millis(now))
 	if err != nil {
 		return fmt.Errorf("write access key: %w", err)
@@ -202,16 +219,16 @@ func RevokeKey(ctx context.Context, tx *configure.Tx, companyID, id string, now 
 
 // KeyOfLabel returns the secret of a company's oldest key with a label; "" if there is none.
 func KeyOfLabel(ctx context.Context, tx *configure.Tx, companyID, label string) (string, error) {
-	var id, sealed string
-	err := tx.Row(ctx, []any{&id, &sealed}, "SELECT id, sealed FROM access_key WHERE company_id = $1 AND label = $2 ORDER BY id LIMIT 1",
-		companyID, label)
+	var id, sealed, by string
+	err := tx.Row(ctx, []any{&id, &sealed, &by}, "SELECT id, sealed, "+configure.KeyOf("access_key.company_id")+` FROM access_key
+		WHERE company_id = $1 AND label = $2 ORDER BY id LIMIT 1`, companyID, label)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("look up access key: %w", err)
 	}
-	return openKey(tx.Seal, id, sealed)
+	return openKey(tx.Seal, companyID, by, id, sealed)
 }
 
 // FindKey reads a key by its secret; nil when there is none.

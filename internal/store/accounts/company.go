@@ -107,6 +107,11 @@ func PutCompany(ctx context.Context, tx *configure.Tx, c *carillon.Company, now 
 	if err != nil {
 		return fmt.Errorf("write company: %w", err)
 	}
+	if before == nil {
+		if err := configure.NewKey(ctx, tx, c.ID, now); err != nil {
+			return err
+		}
+	}
 	e := audit.Entry{CompanyID: c.ID, Kind: audit.Company, ID: c.ID, Name: c.Name, Action: audit.Created, After: companyDoc(c)}
 	if before != nil {
 		e.Action, e.Before = audit.Changed, companyDoc(before)

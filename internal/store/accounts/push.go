@@ -100,6 +100,11 @@ func (s *Notices) Subscribe(ctx context.Context, x *Subscription) error {
 	}
 	digest := configure.Digest(x.Endpoint)
 	return db.Wrap(s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if !tx.SQLite() { // the company must not get its key in the meantime (configure.Reseal)
+			if _, err := tx.Exec(ctx, "SELECT 1 FROM company WHERE id = $1 FOR SHARE", x.CompanyID); err != nil {
+				return err
+			}
+		}
 		if _, err := tx.Exec(ctx, "DELETE FROM push_subscription WHERE digest = $1", digest); err != nil {
 			return err
 		}
@@ -114,10 +119,14 @@ func (s *Notices) Subscribe(ctx context.Context, x *Subscription) error {
 				Details: carillon.Details{{Key: "limit", Value: MaxSubscriptions}, {Key: "used", Value: n}},
 			}
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO push_subscription
+		sealed, err := s.seal.SealOf(ctx, tx, x.CompanyID, subscriptionRow(x.ID), plain)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO push_subscription
 			(id, company_id, account_id, session_id, digest, sealed, agent, language, created_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, x.ID, x.CompanyID, x.AccountID, x.SessionID, digest,
-			s.seal.Seal(subscriptionRow(x.ID), plain), x.Agent, x.Language, db.Millis(x.CreatedAt))
+			sealed, x.Agent, x.Language, db.Millis(x.CreatedAt))
 		return err
 	}), "store a push subscription")
 }
@@ -131,16 +140,25 @@ func (s *Notices) Subscriptions(ctx context.Context, companyID, accountID string
 		WHERE p.company_id = $1 AND p.account_id = $2 ORDER BY p.id LIMIT $4`, companyID, accountID, db.Millis(now), MaxSubscriptions)
 }
 
-const subscriptionColumns = "p.id, p.account_id, p.session_id, p.sealed, p.agent, p.language, p.created_at"
+//nolint:gochecknoglobals // read-only
+var subscriptionColumns = "p.id, p.account_id, p.session_id, p.sealed, " + configure.KeyOf("p.company_id") +
+	", p.agent, p.language, p.created_at"
+
+// SealedSubscriptions are the addresses and keys of browsers.
+func SealedSubscriptions() configure.Sealed {
+	return configure.Sealed{Table: "push_subscription", Key: []string{"id"}, Row: func(_ string, key []any) string {
+		return subscriptionRow(fmt.Sprint(key[0]))
+	}}
+}
 
 // scan reads a subscription of a company; dest are further columns.
 func (s *Notices) scan(companyID string, scan db.Scan, dest ...any) (x Subscription, err error) {
-	var sealed string
+	var sealed, by string
 	var created int64
-	if err := scan(append([]any{&x.ID, &x.AccountID, &x.SessionID, &sealed, &x.Agent, &x.Language, &created}, dest...)...); err != nil {
+	if err := scan(append([]any{&x.ID, &x.AccountID, &x.SessionID, &sealed, &by, &x.Agent, &x.Language, &created}, dest...)...); err != nil {
 		return x, err
 	}
-	plain, err := s.seal.Open(subscriptionRow(x.ID), sealed)
+	plain, err := s.seal.OpenOf(companyID, by, subscriptionRow(x.ID), sealed)
 	if err != nil {
 		return x, fmt.Errorf("open push subscription %s: %w", x.ID, err)
 	}

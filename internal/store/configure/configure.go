@@ -35,7 +35,9 @@ type Configuration struct {
 	seal       *Sealer
 	caches     []invalidator
 	generation atomic.Uint64
-	own        sync.Map // generations written and already invalidated by this node
+	own        sync.Map               // generations written and already invalidated by this node
+	keys       *Names[*key]           // of companies
+	links      *cache.Cache[[][]byte] // under ""
 }
 
 type invalidator interface {
@@ -43,8 +45,15 @@ type invalidator interface {
 	Clear()
 }
 
-// New returns a configuration without caches.
-func New(d *db.DB, s *Sealer) *Configuration { return &Configuration{db: d, seal: s} }
+// New returns a configuration whose only caches are those of the companies' keys.
+func New(d *db.DB, s *Sealer) *Configuration {
+	c := &Configuration{db: d, seal: s}
+	if s != nil {
+		c.caches = append(c.caches, s.keys)
+	}
+	c.keys, c.links = NewNames[*key](c), Cache[[][]byte](c)
+	return c
+}
 
 // Cache adds a cache that changes invalidate; its groups are companies. All are added before the first change.
 func Cache[V any](c *Configuration) *cache.Cache[V] { return SlowCache[V](c, c.db.Timeout()) }

@@ -10,6 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
+
+	"carillon/internal/base/cache"
 )
 
 // Sealer encrypts with AES-256-GCM and a random nonce; the row is additional data, so that a ciphertext cannot be
@@ -18,20 +21,33 @@ type Sealer struct {
 	aead   cipher.AEAD
 	kid    string
 	master [32]byte
+	keys   *cache.Cache[*key] // opened keys of companies, by their sealed form
 }
 
-// New returns a sealer with a master key.
+// maxKeys bounds the opened keys of companies, and keysTimeout their loading, which needs no database.
+const (
+	maxKeys     = 10_000
+	keysTimeout = time.Second
+)
+
+// NewSealer returns a sealer with a master key.
 func NewSealer(master [32]byte) (*Sealer, error) {
-	block, err := aes.NewCipher(master[:])
-	if err != nil {
-		return nil, fmt.Errorf("master key: %w", err)
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
+	aead, err := newAEAD(master[:])
 	if err != nil {
 		return nil, fmt.Errorf("master key: %w", err)
 	}
 	sum := sha256.Sum256(append([]byte("carillon master key id:"), master[:]...))
-	return &Sealer{aead: aead, kid: hex.EncodeToString(sum[:4]), master: master}, nil
+	return &Sealer{
+		aead: aead, kid: hex.EncodeToString(sum[:4]), master: master, keys: cache.New[*key](maxKeys, keysTimeout),
+	}, nil
+}
+
+func newAEAD(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
 }
 
 // Derive returns a 32-byte key for one purpose, which reveals nothing about the master key (HKDF, RFC 5869).
@@ -41,27 +57,39 @@ func (s *Sealer) Derive(purpose string) ([]byte, error) {
 
 // Seal returns `v1:<key id>:<base64 of nonce and ciphertext>`.
 func (s *Sealer) Seal(row string, plain []byte) string {
-	sealed := s.aead.Seal(nil, nil, plain, []byte(row)) //nolint:gosec // it makes its own nonce
-	return "v1:" + s.kid + ":" + base64.RawStdEncoding.EncodeToString(sealed)
+	return seal(s.aead, "v1:"+s.kid+":", row, plain)
 }
 
-var errSealed = errors.New("the master key does not open what is stored: it is not the key this database was set up with")
+func seal(aead cipher.AEAD, prefix, row string, plain []byte) string {
+	sealed := aead.Seal(nil, nil, plain, []byte(row)) //nolint:gosec // it makes its own nonce
+	return prefix + base64.RawStdEncoding.EncodeToString(sealed)
+}
+
+var (
+	errSealed = errors.New("the master key does not open what is stored: it is not the key this database was set up with")
+	errKey    = errors.New("the company's key does not open what is stored: it belongs to another company, or was replaced")
+)
 
 // Open returns the plaintext that was sealed for the same row.
 func (s *Sealer) Open(row, sealed string) ([]byte, error) {
-	parts := strings.SplitN(sealed, ":", 3)
-	if len(parts) != 3 || parts[0] != "v1" || parts[1] != s.kid {
-		return nil, errSealed
-	}
-	raw, err := base64.RawStdEncoding.DecodeString(parts[2])
-	if err != nil {
-		return nil, errSealed
-	}
-	plain, err := s.aead.Open(nil, nil, raw, []byte(row))
-	if err != nil {
+	plain, ok := open(s.aead, "v1:"+s.kid+":", row, sealed)
+	if !ok {
 		return nil, errSealed
 	}
 	return plain, nil
+}
+
+func open(aead cipher.AEAD, prefix, row, sealed string) ([]byte, bool) {
+	text, ok := strings.CutPrefix(sealed, prefix)
+	if !ok {
+		return nil, false
+	}
+	raw, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, false
+	}
+	plain, err := aead.Open(nil, nil, raw, []byte(row))
+	return plain, err == nil
 }
 
 // Digest is the SHA-256 by which a secret is found without storing it in clear text.

@@ -78,8 +78,8 @@ func (s *Store) Find(ctx context.Context, k resource.Kind, id string) (x resourc
 	f, err := s.found.Get(ctx, k.Name+"/"+id, func(ctx context.Context) (found, string, error) {
 		var f found
 		var row resourceRow
-		err := s.d.Row(ctx, []any{&f.companyID, &row.name, &row.doc, &row.secret},
-			"SELECT company_id, name, doc, sealed FROM resource WHERE kind = $1 AND id = $2 AND active LIMIT 1", k.Name, id)
+		err := s.d.Row(ctx, []any{&f.companyID, &row.name, &row.doc, &row.secret, &row.key},
+			"SELECT company_id, name, doc, sealed, "+resourceKey+" FROM resource WHERE kind = $1 AND id = $2 AND active LIMIT 1", k.Name, id)
 		if err != nil {
 			return f, "", db.Wrap(db.Ignore(err), "look up "+k.Name)
 		}
@@ -92,8 +92,8 @@ func (s *Store) Find(ctx context.Context, k resource.Kind, id string) (x resourc
 // Resource reads a company's resource with its secret. Errors: not_found.
 func (s *Store) Resource(ctx context.Context, companyID string, k resource.Kind, id string) (resource.Resource, error) {
 	var row resourceRow
-	err := s.d.Row(ctx, []any{&row.name, &row.doc, &row.secret},
-		"SELECT name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
+	err := s.d.Row(ctx, []any{&row.name, &row.doc, &row.secret, &row.key},
+		"SELECT name, doc, sealed, "+resourceKey+" FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
 		companyID, k.Name, id)
 	if err != nil {
 		return nil, db.Absent(err, k.Title())
@@ -106,11 +106,11 @@ func (s *Store) Resources(ctx context.Context, companyID string, k resource.Kind
 	return db.Collect(ctx, s.d, k.Plural, func(scan db.Scan) (resource.Resource, error) {
 		var id string
 		var row resourceRow
-		if err := scan(&id, &row.name, &row.doc, &row.secret); err != nil {
+		if err := scan(&id, &row.name, &row.doc, &row.secret, &row.key); err != nil {
 			return nil, err
 		}
 		return s.readResource(companyID, k, id, row)
-	}, "SELECT id, name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id > $3 ORDER BY id LIMIT $4",
+	}, "SELECT id, name, doc, sealed, "+resourceKey+" FROM resource WHERE company_id = $1 AND kind = $2 AND id > $3 ORDER BY id LIMIT $4",
 		companyID, k.Name, after, limit)
 }
 
@@ -143,11 +143,11 @@ func (s *Store) Listed(ctx context.Context, companyID string, k resource.Kind) (
 		all, err := db.Collect(ctx, s.d, k.Plural, func(scan db.Scan) (resource.Resource, error) {
 			var id string
 			var row resourceRow
-			if err := scan(&id, &row.name, &row.doc, &row.secret); err != nil {
+			if err := scan(&id, &row.name, &row.doc, &row.secret, &row.key); err != nil {
 				return nil, err
 			}
 			return s.readResource(companyID, k, id, row)
-		}, "SELECT id, name, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND active ORDER BY id LIMIT $3",
+		}, "SELECT id, name, doc, sealed, "+resourceKey+" FROM resource WHERE company_id = $1 AND kind = $2 AND active ORDER BY id LIMIT $3",
 			companyID, k.Name, maxListed)
 		return all, companyID, err
 	})
@@ -162,7 +162,7 @@ func (s *Store) readResource(companyID string, k resource.Kind, id string, row r
 	if row.secret == "" {
 		return x, nil
 	}
-	plain, err := s.seal.Open(sealedResource(companyID, k.Name, id), row.secret)
+	plain, err := s.seal.OpenOf(companyID, row.key, sealedResource(companyID, k.Name, id), row.secret)
 	if err != nil {
 		return nil, fmt.Errorf("open %s %s: %w", k.Name, id, err)
 	}
@@ -171,21 +171,34 @@ func (s *Store) readResource(companyID string, k resource.Kind, id string, row r
 
 // resourceRow is a stored resource; found is false if it is missing. Putting a resource makes it active.
 type resourceRow struct {
-	found, active     bool
-	name, doc, secret string
+	found, active          bool
+	name, doc, secret, key string // key is that of the company, as it is stored; empty where the secret is open
+}
+
+// resourceKey is the key of a resource's company.
+//
+//nolint:gochecknoglobals // read-only
+var resourceKey = configure.KeyOf("resource.company_id")
+
+// Sealed are the secrets of companies' resources.
+func Sealed() configure.Sealed {
+	return configure.Sealed{Table: "resource", Key: []string{"kind", "id"}, Row: func(companyID string, key []any) string {
+		return sealedResource(companyID, fmt.Sprint(key[0]), fmt.Sprint(key[1]))
+	}}
 }
 
 // findResource reads a row and opens its secret.
 func findResource(ctx context.Context, tx *configure.Tx, companyID, kind, id string) (row resourceRow, err error) {
-	err = tx.Row(ctx, []any{&row.name, &row.active, &row.doc, &row.secret},
-		"SELECT name, active, doc, sealed FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
+	var by string
+	err = tx.Row(ctx, []any{&row.name, &row.active, &row.doc, &row.secret, &by},
+		"SELECT name, active, doc, sealed, "+resourceKey+" FROM resource WHERE company_id = $1 AND kind = $2 AND id = $3",
 		companyID, kind, id)
 	if err != nil {
 		return row, db.Wrap(db.Ignore(err), "look up "+kind)
 	}
 	row.found = true
 	if row.secret != "" {
-		plain, err := tx.Seal.Open(sealedResource(companyID, kind, id), row.secret)
+		plain, err := tx.Seal.OpenOf(companyID, by, sealedResource(companyID, kind, id), row.secret)
 		if err != nil {
 			return row, fmt.Errorf("open %s %s: %w", kind, id, err)
 		}

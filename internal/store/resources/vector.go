@@ -83,17 +83,18 @@ func endVectors(ctx context.Context, tx *db.Tx, companyID, id string) error {
 	return db.Wrap(err, "end vectors")
 }
 
-const embeddingColumns = `SELECT e.knowledge_id, e.base_url, e.model, e.settings, e.question_prefix, e.passage_prefix, e.rev, e.made,
-	e.total, e.dimensions, e.fault, e.detail, e.made_rev, x.updated_at, r.sealed FROM embedding AS e
+//nolint:gochecknoglobals // read-only
+var embeddingColumns = `SELECT e.knowledge_id, e.base_url, e.model, e.settings, e.question_prefix, e.passage_prefix, e.rev, e.made,
+	e.total, e.dimensions, e.fault, e.detail, e.made_rev, x.updated_at, r.sealed, ` + configure.KeyOf("r.company_id") + ` FROM embedding AS e
 	JOIN knowledge_index AS x ON x.company_id = e.company_id AND x.knowledge_id = e.knowledge_id
 	JOIN resource AS r ON r.company_id = e.company_id AND r.kind = 'knowledge' AND r.id = e.knowledge_id `
 
 func (s *Vectors) scan(companyID string, scan db.Scan) (e Embedding, err error) {
 	var made, updated int64
-	var sealed string
+	var sealed, by string
 	server := &e.Server
 	if err := scan(&e.KnowledgeID, &server.BaseURL, &server.Model, &server.Settings, &server.QuestionPrefix, &server.PassagePrefix, &e.Rev,
-		&e.Made, &e.Total, &e.Dimensions, &e.Fault, &e.Detail, &made, &updated, &sealed); err != nil {
+		&e.Made, &e.Total, &e.Dimensions, &e.Fault, &e.Detail, &made, &updated, &sealed, &by); err != nil {
 		return e, err
 	}
 	e.Vectors = fmt.Sprintf("%s/%d/%d", e.Server.Settings, updated, made)
@@ -101,7 +102,7 @@ func (s *Vectors) scan(companyID string, scan db.Scan) (e Embedding, err error) 
 		return e, nil
 	}
 	// The key is the base's only secret, which is stored as is.
-	plain, err := s.seal.Open(sealedResource(companyID, "knowledge", e.KnowledgeID), sealed)
+	plain, err := s.seal.OpenOf(companyID, by, sealedResource(companyID, "knowledge", e.KnowledgeID), sealed)
 	if err != nil {
 		return e, fmt.Errorf("open knowledge %s: %w", e.KnowledgeID, err)
 	}

@@ -287,7 +287,10 @@ func writeResource(ctx context.Context, tx *configure.Tx, companyID string, k re
 ) error {
 	sealed := ""
 	if row.secret != "" {
-		sealed = tx.Seal.Seal(sealedResource(companyID, k.Name, id), []byte(row.secret))
+		var err error
+		if sealed, err = tx.Seal.SealOf(ctx, tx, companyID, sealedResource(companyID, k.Name, id), []byte(row.secret)); err != nil {
+			return err
+		}
 	}
 	_, err := tx.Exec(ctx,
 		`INSERT INTO resource (company_id, kind, id, name, active, doc, sealed, updated_at) VALUES ($1, $2, $3, $4, TRUE, $5, $6, $7)

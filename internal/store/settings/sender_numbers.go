@@ -31,8 +31,8 @@ func NumberOwner(ctx context.Context, q db.Querier, number string) (owner string
 
 // LinesByNumber is the store's method without its cache.
 func LinesByNumber(ctx context.Context, tx *configure.Tx, number string) ([]*carillon.Sender, error) {
-	return db.Collect(ctx, tx, "lines", senderScanner(tx.Seal), "SELECT "+senderColumns+` FROM sender
-		WHERE number = $1 AND channel = 'voice' AND NOT removed`, number)
+	return db.Collect(ctx, tx, "lines", senderScanner(tx.Seal), senderSelect+`
+		number = $1 AND channel = 'voice' AND NOT removed`, number)
 }
 
 // maxShared bounds the lines of shared numbers.
@@ -42,7 +42,7 @@ const maxShared = 1000
 func (s *Senders) SharedNumbers(ctx context.Context) ([]*carillon.Sender, error) {
 	return s.senders(ctx,
 		`channel = 'voice' AND NOT removed AND number IN (SELECT number FROM sender WHERE channel = 'voice' AND NOT removed
-		GROUP BY number HAVING MIN(company_id) <> MAX(company_id)) ORDER BY number, uid LIMIT $1`, maxShared)
+		GROUP BY number HAVING MIN(company_id) <> MAX(company_id)) ORDER BY number, created_at, company_id, id LIMIT $1`, maxShared)
 }
 
 // AssignNumber assigns a number to a company, replacing a former assignment, and records the change; companyID ""

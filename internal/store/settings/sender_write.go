@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -24,7 +26,7 @@ func SenderUID(ctx context.Context, tx *configure.Tx, companyID, id string) (int
 // FindSender reads a company's sender by id, inside the transaction; nil if there is none.
 func FindSender(ctx context.Context, tx *configure.Tx, companyID, id string) (*carillon.Sender, error) {
 	return db.Find(ctx, tx, "sender", senderScanner(tx.Seal),
-		"SELECT "+senderColumns+" FROM sender WHERE company_id = $1 AND id = $2 AND NOT removed", companyID, id)
+		senderSelect+"company_id = $1 AND id = $2 AND NOT removed", companyID, id)
 }
 
 // MessagingSender returns the uid of a company's messaging sender by id or else by number; 0 if there is none.
@@ -37,8 +39,8 @@ func MessagingSender(ctx context.Context, tx *configure.Tx, companyID, idOrNumbe
 
 // ReplaceDefault clears the default flag of the former default sender of a company and channel.
 func ReplaceDefault(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now time.Time) error {
-	earlier, err := db.Collect(ctx, tx, "default senders", senderScanner(tx.Seal), "SELECT "+senderColumns+` FROM sender
-		WHERE company_id = $1 AND channel = $2 AND id <> $3 AND is_default`, x.CompanyID, string(x.Channel), x.ID)
+	earlier, err := db.Collect(ctx, tx, "default senders", senderScanner(tx.Seal), senderSelect+`
+		company_id = $1 AND channel = $2 AND id <> $3 AND is_default`, x.CompanyID, string(x.Channel), x.ID)
 	if err != nil {
 		return err
 	}
@@ -63,7 +65,7 @@ func PutSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now ti
 		return fmt.Errorf("look up sender: %w", err)
 	}
 	if uid == 0 {
-		if err := tx.Row(ctx, []any{&uid}, "SELECT COALESCE(MAX(uid), 0) + 1 FROM sender"); err != nil {
+		if uid, err = drawUID(ctx, tx); err != nil {
 			return fmt.Errorf("number sender: %w", err)
 		}
 	}
@@ -72,6 +74,10 @@ func PutSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now ti
 	if err != nil {
 		return fmt.Errorf("write policy: %w", err)
 	}
+	sealed, err := tx.Seal.SealOf(ctx, tx, x.CompanyID, senderRow(x.UID), x.Settings)
+	if err != nil {
+		return err
+	}
 	_, err = tx.Exec(ctx, `INSERT INTO sender (`+senderColumns+`, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15)
 		ON CONFLICT (uid) DO UPDATE SET number = excluded.number, channel = excluded.channel, provider = excluded.provider,
@@ -79,8 +85,7 @@ func PutSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now ti
 		max_concurrent = excluded.max_concurrent, ring_timeout = excluded.ring_timeout, media_check = excluded.media_check,
 		unknown_outcome = excluded.unknown_outcome, sealed = excluded.sealed, removed = FALSE, updated_at = excluded.updated_at`,
 		x.UID, x.CompanyID, x.ID, x.Number, string(x.Channel), x.Provider, x.Default, x.PerSecond, x.PerRecipient.Milliseconds(),
-		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), tx.Seal.Seal(senderRow(x.UID), x.Settings),
-		db.Millis(now))
+		x.MaxConcurrent, x.RingTimeout.Milliseconds(), x.MediaCheck, string(unknown), sealed, db.Millis(now))
 	if db.Duplicate(err) {
 		return &carillon.Error{Code: carillon.Conflict, Message: "The present state does not allow this", Details: carillon.Details{
 			{Key: "field", Value: "number"}, {Key: "reason", Value: "Another sender of the company has the number of " + x.ID},
@@ -90,6 +95,24 @@ func PutSender(ctx context.Context, tx *configure.Tx, x *carillon.Sender, now ti
 		return err
 	}
 	return requestSync(ctx, tx, x.UID, now)
+}
+
+// maxUID is the largest integer that a float64 represents exactly: JavaScript and JSON tools read numbers as such.
+const maxUID = 1<<53 - 1
+
+// drawUID draws a number that no sender has. It is random, so that a company's senders keep their numbers in another
+// installation (docs/adr/0015). Changes of configuration are serialized, so no other transaction draws it too.
+func drawUID(ctx context.Context, tx *configure.Tx) (int64, error) {
+	for {
+		var random [8]byte
+		_, _ = rand.Read(random[:]) // never fails: crypto/rand ends the program instead
+		uid := int64(binary.BigEndian.Uint64(random[:]) & maxUID)
+		taken := 0
+		err := tx.Row(ctx, []any{&taken}, "SELECT COUNT(*) FROM sender WHERE uid = $1", uid)
+		if err != nil || taken == 0 && uid > 0 {
+			return uid, err
+		}
+	}
 }
 
 // DeclareSender puts a sender by company and id. A new default sender replaces a former one. An unchanged sender is
@@ -256,7 +279,11 @@ func RemoveSender(ctx context.Context, tx *configure.Tx, companyID, id string, n
 	if err := dropProof(ctx, tx, x.UID); err != nil {
 		return err
 	}
+	sealed, err := tx.Seal.SealOf(ctx, tx, companyID, senderRow(x.UID), []byte("{}"))
+	if err != nil {
+		return err
+	}
 	_, err = tx.Exec(ctx, "UPDATE sender SET removed = TRUE, is_default = FALSE, sealed = $2, updated_at = $3 WHERE uid = $1",
-		x.UID, tx.Seal.Seal(senderRow(x.UID), []byte("{}")), db.Millis(now))
+		x.UID, sealed, db.Millis(now))
 	return db.Wrap(err, "remove sender")
 }

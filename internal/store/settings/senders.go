@@ -2,7 +2,6 @@
 package settings
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -41,9 +40,21 @@ func NewSenders(d *db.DB, s *configure.Sealer, c *configure.Configuration) *Send
 const senderColumns = `uid, company_id, id, number, channel, provider, is_default, per_second, per_recipient, max_concurrent,
 	ring_timeout, media_check, unknown_outcome, sealed`
 
+// senderSelect begins the queries for scanSender.
+//
+//nolint:gochecknoglobals // read-only
+var senderSelect = "SELECT " + senderColumns + ", " + configure.KeyOf("sender.company_id") + " FROM sender WHERE "
+
+// SealedSenders are the settings of companies' senders, also those of removed senders.
+func SealedSenders() configure.Sealed {
+	return configure.Sealed{Table: "sender", Key: []string{"uid"}, Row: func(_ string, key []any) string {
+		return "sender/" + fmt.Sprint(key[0])
+	}}
+}
+
 func senderRow(uid int64) string { return "sender/" + strconv.FormatInt(uid, 10) }
 
-// senderScanner reads rows of columns.
+// senderScanner reads rows of senderSelect.
 func senderScanner(sealer *configure.Sealer) func(scan db.Scan) (*carillon.Sender, error) {
 	return func(scan db.Scan) (*carillon.Sender, error) { return scanSender(scan, sealer) }
 }
@@ -51,9 +62,9 @@ func senderScanner(sealer *configure.Sealer) func(scan db.Scan) (*carillon.Sende
 func scanSender(scan db.Scan, sealer *configure.Sealer) (*carillon.Sender, error) {
 	var x carillon.Sender
 	var perRecipient, ringTimeout int64
-	var unknown, sealed string
+	var unknown, sealed, key string
 	err := scan(&x.UID, &x.CompanyID, &x.ID, &x.Number, &x.Channel, &x.Provider, &x.Default, &x.PerSecond, &perRecipient,
-		&x.MaxConcurrent, &ringTimeout, &x.MediaCheck, &unknown, &sealed)
+		&x.MaxConcurrent, &ringTimeout, &x.MediaCheck, &unknown, &sealed, &key)
 	if err != nil {
 		return nil, err
 	}
@@ -62,19 +73,20 @@ func scanSender(scan db.Scan, sealer *configure.Sealer) (*carillon.Sender, error
 	if err := json.Unmarshal([]byte(unknown), &x.Unknown); err != nil {
 		return nil, fmt.Errorf("read policy of sender %s: %w", x.ID, err)
 	}
-	if x.Settings, err = sealer.Open(senderRow(x.UID), sealed); err != nil {
+	if x.Settings, err = sealer.OpenOf(x.CompanyID, key, senderRow(x.UID), sealed); err != nil {
 		return nil, fmt.Errorf("open settings of sender %s: %w", x.ID, err)
 	}
 	return &x, nil
 }
 
 func (s *Senders) senders(ctx context.Context, where string, args ...any) ([]*carillon.Sender, error) {
-	return db.Collect(ctx, s.d, "senders", senderScanner(s.seal), "SELECT "+senderColumns+" FROM sender WHERE "+where, args...)
+	return db.Collect(ctx, s.d, "senders", senderScanner(s.seal), senderSelect+where, args...)
 }
 
 // roster indexes a company's senders, of which it may have a hundred thousand.
 type roster struct {
-	all      []*carillon.Sender                    // by uid
+	all      []*carillon.Sender // oldest first
+	byUID    map[int64]*carillon.Sender
 	named    map[string][]*carillon.Sender         // by id and by number
 	standard map[carillon.Channel]*carillon.Sender // default senders
 }
@@ -82,12 +94,16 @@ type roster struct {
 func (s *Senders) roster(ctx context.Context, companyID string) (*roster, error) {
 	return s.rosters.Get(ctx, companyID, func(ctx context.Context) (*roster, string, error) {
 		clock := s.byUID.Clock()
-		all, err := s.senders(ctx, "company_id = $1 AND NOT removed ORDER BY uid", companyID)
+		all, err := s.senders(ctx, "company_id = $1 AND NOT removed ORDER BY created_at, id", companyID)
 		if err != nil {
 			return nil, "", err
 		}
-		r := &roster{all: all, named: make(map[string][]*carillon.Sender, 2*len(all)), standard: map[carillon.Channel]*carillon.Sender{}}
+		r := &roster{
+			all: all, byUID: make(map[int64]*carillon.Sender, len(all)), named: make(map[string][]*carillon.Sender, 2*len(all)),
+			standard: map[carillon.Channel]*carillon.Sender{},
+		}
 		for _, x := range all {
+			r.byUID[x.UID] = x
 			r.named[x.ID] = append(r.named[x.ID], x)
 			if x.Number != x.ID {
 				r.named[x.Number] = append(r.named[x.Number], x)
@@ -101,7 +117,7 @@ func (s *Senders) roster(ctx context.Context, companyID string) (*roster, error)
 	})
 }
 
-// Senders returns the senders of a company, by uid, from the cache.
+// Senders returns the senders of a company, oldest first, from the cache.
 func (s *Senders) Senders(ctx context.Context, companyID string) ([]*carillon.Sender, error) {
 	r, err := s.roster(ctx, companyID)
 	if err != nil {
@@ -110,7 +126,7 @@ func (s *Senders) Senders(ctx context.Context, companyID string) ([]*carillon.Se
 	return r.all, nil
 }
 
-// SendersNamed returns the senders of a company with this id or number, by uid, from the cache.
+// SendersNamed returns the senders of a company with this id or number, oldest first, from the cache.
 func (s *Senders) SendersNamed(ctx context.Context, companyID, idOrNumber string) ([]*carillon.Sender, error) {
 	r, err := s.roster(ctx, companyID)
 	if err != nil {
@@ -125,11 +141,7 @@ func (s *Senders) SenderOf(ctx context.Context, companyID string, uid int64) (*c
 	if err != nil {
 		return nil, err
 	}
-	i, found := slices.BinarySearchFunc(r.all, uid, func(x *carillon.Sender, uid int64) int { return cmp.Compare(x.UID, uid) })
-	if !found {
-		return nil, nil
-	}
-	return r.all[i], nil
+	return r.byUID[uid], nil
 }
 
 // DefaultSender returns the default sender of a company's channel, from the cache; nil if there is none.
@@ -144,7 +156,7 @@ func (s *Senders) DefaultSender(ctx context.Context, companyID string, ch carill
 // Sender returns a sender by uid, even a removed one, from the cache. Errors: not_found.
 func (s *Senders) Sender(ctx context.Context, uid int64) (*carillon.Sender, error) {
 	return s.byUID.Get(ctx, configure.UIDKey(uid), func(ctx context.Context) (*carillon.Sender, string, error) {
-		x, err := db.Find(ctx, s.d, "sender", senderScanner(s.seal), "SELECT "+senderColumns+" FROM sender WHERE uid = $1", uid)
+		x, err := db.Find(ctx, s.d, "sender", senderScanner(s.seal), senderSelect+"uid = $1", uid)
 		if err != nil {
 			return nil, "", err
 		}
@@ -157,7 +169,7 @@ func (s *Senders) Sender(ctx context.Context, uid int64) (*carillon.Sender, erro
 
 // SendersByID returns all senders of any company with an id: a callback URL names a sender without its company.
 func (s *Senders) SendersByID(ctx context.Context, id string) ([]*carillon.Sender, error) {
-	return s.anySenders(ctx, "id "+id, "id = $1 AND NOT removed ORDER BY uid", id)
+	return s.anySenders(ctx, "id "+id, "id = $1 AND NOT removed", id)
 }
 
 // LinesByNumber returns all voice lines of any company with a number, oldest first: an incoming call names a number
@@ -172,14 +184,13 @@ func (s *Senders) SIPLines(ctx context.Context) ([]*carillon.Sender, error) {
 	return s.senders(ctx, "company_id IN (SELECT id FROM company) AND channel = 'voice' AND provider = 'sip' AND NOT removed")
 }
 
-// anySenders returns senders of any company, from the cache.
+// anySenders returns senders of any company, oldest first, from the cache.
 func (s *Senders) anySenders(ctx context.Context, name, where, arg string) ([]*carillon.Sender, error) {
 	return s.named.Get(ctx, name, func(ctx context.Context) ([]*carillon.Sender, string, error) {
-		all, err := s.senders(ctx, where, arg)
+		all, err := s.senders(ctx, where+" ORDER BY created_at, company_id, id", arg) // a few at most
 		if err == nil && len(all) == 0 {
 			err = sql.ErrNoRows
 		}
-		slices.SortFunc(all, func(a, b *carillon.Sender) int { return cmp.Compare(a.UID, b.UID) }) // a few at most
 		return all, "", err
 	})
 }

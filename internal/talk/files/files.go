@@ -15,6 +15,7 @@ import (
 	"carillon"
 	"carillon/internal/base/share"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
 )
 
 const (
@@ -29,9 +30,10 @@ const (
 
 // Options configure Files.
 type Options struct {
-	Most    int64  // bytes of a file; default 10 MiB
-	Company int64  // bytes of a company's files; default 5 GiB
-	Key     []byte // signs addresses
+	Most    int64 // bytes of a file; default 10 MiB
+	Company int64 // bytes of a company's files; default 5 GiB
+	// Keys returns a company's keys, which sign addresses. Required.
+	Keys func(ctx context.Context, companyID, purpose string) (configure.Derived, error)
 	// Suspended reports whether a company is suspended; its files are then not served. Required.
 	Suspended func(ctx context.Context, companyID string) (bool, error)
 	Shares    *share.Set // nil: a new set

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 
 	"carillon"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
 )
 
 const (
@@ -23,49 +25,74 @@ const (
 	signedFor = 2 * time.Hour
 )
 
-// Signed returns the description with an address at which anyone can load the file for a few hours. base is the origin
-// of the address.
-func (f *Files) Signed(x *chats.File, base string, now time.Time) *chats.File {
+// Signed returns the description of a company's file with an address at which anyone can load it for a few hours. base
+// is the origin of the address.
+func (f *Files) Signed(ctx context.Context, companyID string, x *chats.File, base string, now time.Time) (*chats.File, error) {
 	if x == nil {
-		return nil
+		return nil, nil
 	}
 	signed := *x
-	signed.URL = f.address(x.ID, base, now.Add(signedFor+time.Hour).Truncate(time.Hour))
-	return &signed
+	var err error
+	signed.URL, err = f.address(ctx, companyID, x.ID, base, now.Add(signedFor+time.Hour).Truncate(time.Hour))
+	return &signed, err
 }
 
 // address returns a signed address of a file that expires at the given time.
-func (f *Files) address(id, base string, until time.Time) string {
+func (f *Files) address(ctx context.Context, companyID, id, base string, until time.Time) (string, error) {
+	keys, err := f.o.Keys(ctx, companyID, configure.FileAddresses)
+	if err != nil {
+		return "", fmt.Errorf("sign the address of a file: %w", err)
+	}
 	expires := strconv.FormatInt(until.Unix(), 10)
-	return base + Path + "/" + id + "?" + url.Values{"expires": {expires}, "signature": {f.signature(id, expires)}}.Encode()
+	query := url.Values{"expires": {expires}, "signature": {signature(keys.Key, id, expires)}}
+	return base + Path + "/" + id + "?" + query.Encode(), nil
 }
 
-// SignedMedia returns the description of a media file with an address that is valid as long as the file is kept.
-func (f *Files) SignedMedia(x *chats.File, base string, kept time.Time) (signed *chats.File, until time.Time) {
+// SignedMedia returns the description of a company's media file with an address that is valid as long as the file is
+// kept.
+func (f *Files) SignedMedia(
+	ctx context.Context, companyID string, x *chats.File, base string, kept time.Time,
+) (signed *chats.File, until time.Time, err error) {
 	until = kept.Add(MediaFor).Truncate(time.Second).UTC()
 	with := *x
-	with.URL = f.address(x.ID, base, until)
-	return &with, until
+	with.URL, err = f.address(ctx, companyID, x.ID, base, until)
+	return &with, until, err
 }
 
-func (f *Files) signature(id, expires string) string {
-	mac := hmac.New(sha256.New, f.o.Key)
+func signature(key []byte, id, expires string) string {
+	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(id + "\n" + expires)) // neither contains a line break
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// AtAddress returns the file at a signed address. Errors: forbidden, not_found.
-func (f *Files) AtAddress(ctx context.Context, id, expires, signature string) (*chats.StoredFile, error) {
-	if !carillon.ValidUUID(id) || !hmac.Equal([]byte(signature), []byte(f.signature(id, expires))) {
-		return nil, carillon.Denied("The address of the file is not a signed one")
-	}
+func unsigned() error {
+	return carillon.Denied("The address of the file is not a signed one, or the file is gone")
+}
+
+// AtAddress returns the file at a signed address. Its company's key signed it, or before the company had a key, that of
+// the installation. Errors: forbidden.
+func (f *Files) AtAddress(ctx context.Context, id, expires, signed string) (*chats.StoredFile, error) {
 	end, err := strconv.ParseInt(expires, 10, 64)
-	if err != nil || time.Now().Unix() >= end {
-		return nil, carillon.Denied("The address of the file has expired")
+	if !carillon.ValidUUID(id) || err != nil || len(signed) != hex.EncodedLen(sha256.Size) {
+		return nil, unsigned()
 	}
 	x, err := f.store.Find(ctx, id)
-	if err != nil {
+	switch {
+	case carillon.IsCode(err, carillon.NotFound): // the signature cannot be checked, and files are not to be guessed
+		return nil, unsigned()
+	case err != nil:
 		return nil, err
+	}
+	keys, err := f.o.Keys(ctx, x.CompanyID, configure.FileAddresses)
+	if err != nil {
+		return nil, fmt.Errorf("check the address of a file: %w", err)
+	}
+	if !hmac.Equal([]byte(signed), []byte(signature(keys.Key, id, expires))) &&
+		(keys.Former == nil || !hmac.Equal([]byte(signed), []byte(signature(keys.Former, id, expires)))) {
+		return nil, unsigned()
+	}
+	if time.Now().Unix() >= end {
+		return nil, carillon.Denied("The address of the file has expired")
 	}
 	suspended, err := f.o.Suspended(ctx, x.CompanyID)
 	switch {

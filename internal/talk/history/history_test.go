@@ -115,7 +115,7 @@ func (r *rig) build() {
 	never := func(context.Context, string) (bool, error) { return false, nil }
 	r.history = history.New(history.Options{
 		Store: r.db.Past, Contacts: r.db.Contacts,
-		Files:     files.New(r.db.Files, files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: never}),
+		Files:     files.New(r.db.Files, files.Options{Keys: r.db.Config.Derived, Suspended: never}),
 		Channels:  map[string]messaging.Channel{"whatsapp": cloud},
 		Read:      func(s *carillon.Sender, part provider.HistoryPart) (provider.History, error) { return r.read(s, part) },
 		Sender:    r.db.Senders.Sender,

@@ -74,8 +74,8 @@ type Options struct {
 	Lift     func(ctx context.Context, companyID string, who identity.Key) error
 	// Suppressed reports whether any messages to a person are suppressed.
 	Suppressed func(ctx context.Context, companyID string, who identity.Key) (bool, error)
-	// FileURL returns an address at which the channel can download one of our files.
-	FileURL   func(f *chats.File) string
+	// FileURL returns an address at which the channel can download one of a company's files.
+	FileURL   func(ctx context.Context, companyID string, f *chats.File) (string, error)
 	Publisher conversation.Publisher
 	Observer  Observer // default: no-op
 	Log       *slog.Logger

@@ -140,7 +140,7 @@ func (r *rig) build() {
 		Store: r.db, Agents: robin{}, Thinker: r.thinker, Publisher: r, Log: logger, Flows: &r.flows, Effects: &r.flows, Runs: r.db.Runs,
 		Now: r.now,
 	})
-	r.files = files.New(r.db.Files, files.Options{Key: bytes.Repeat([]byte("k"), 32), Suspended: never})
+	r.files = files.New(r.db.Files, files.Options{Keys: r.db.Config.Derived, Suspended: never})
 	r.Messaging = messaging.New(messaging.Options{
 		Store: r.db.Replies, Chats: r.db.Chats, Contacts: r.db.Contacts, Conversations: r.talks, Agents: robin{},
 		Files:    r.files,
@@ -161,7 +161,9 @@ func (r *rig) build() {
 		Suppressed: func(ctx context.Context, companyID string, who identity.Key) (bool, error) {
 			return r.suppressed(ctx, companyID, who.String())
 		},
-		FileURL:   func(f *chats.File) string { return "https://files.test/" + f.ID },
+		FileURL: func(_ context.Context, _ string, f *chats.File) (string, error) {
+			return "https://files.test/" + f.ID, nil
+		},
 		Publisher: r, Log: logger, Now: r.now, Node: r.node, Alone: r.alone, Observer: &r.counts,
 	})
 }

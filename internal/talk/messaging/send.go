@@ -141,7 +141,11 @@ func (m *Messaging) message(ctx context.Context, r *chats.Reply, w *chats.Window
 		}
 	}
 	if t.Extra.File != nil {
-		x.File = &provider.ReplyFile{URL: m.o.FileURL(t.Extra.File), Type: t.Extra.File.Type, Name: t.Extra.File.Name}
+		address, err := m.o.FileURL(ctx, r.CompanyID, t.Extra.File)
+		if err != nil {
+			return nil, err
+		}
+		x.File = &provider.ReplyFile{URL: address, Type: t.Extra.File.Type, Name: t.Extra.File.Name}
 	}
 	return x, nil
 }

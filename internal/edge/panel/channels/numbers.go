@@ -2,6 +2,7 @@ package channels
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -166,7 +167,7 @@ func rivalsOf(x *carillon.Sender, owner string, lines []*carillon.Sender) rivals
 	v := rivals{owner: owner, lines: slices.DeleteFunc(slices.Clone(lines), func(l *carillon.Sender) bool {
 		return l.CompanyID == x.CompanyID || l.Provider != x.Provider
 	})}
-	slices.SortFunc(v.lines, func(a, b *carillon.Sender) int { return int(a.UID - b.UID) })
+	slices.SortFunc(v.lines, func(a, b *carillon.Sender) int { return cmp.Compare(a.UID, b.UID) })
 	return v
 }
 
