@@ -54,6 +54,7 @@ import (
 	"carillon/internal/send/whatsapp"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/company"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
 	"carillon/internal/store/purge"
@@ -172,6 +173,7 @@ func (p *parts) engineWork(a *App) func(context.Context) error {
 	}
 	return (&control.Control{
 		Store: a.store, Folder: a.cfg.Data, Read: ProvisionOptions(), Log: a.log, Move: a.askedToMove,
+		Company: company.New(a.store, Version()).Do,
 		Apply: func(ctx context.Context, set *config.Provision) (store.Summary, error) {
 			summary, err := a.apply(ctx, p, set)
 			telephone.WarnOfNumbers(ctx, a.store, a.log)

@@ -142,7 +142,7 @@ func (e *export) describe(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-		e.header = Header{
+	e.header = Header{
 		Format: format, CompanyID: e.id, Name: r.name, Schema: schema, Program: e.program, Engine: e.store.DB.Engine(),
 		At: time.Now().UTC(), Searched: int64(searched), Code: e.header.Code, Check: e.key.seal(checkRow(e.id), []byte(e.id)),
 	}

@@ -51,6 +51,11 @@ func Tables() []Table {
 	return []Table{
 		{Name: "company", Found: ByID, Accounts: []string{"inbox"}},
 
+		{
+			Name: "company_key", Found: ByCompany,
+			Stays: "it is in the file of the key, and sealed by the master key of the new installation",
+		},
+
 		// Configuration.
 		of("access_key"),
 		of("sender"),
