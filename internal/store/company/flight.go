@@ -19,13 +19,13 @@ import (
 //nolint:gochecknoglobals // a constant table
 var inFlight = []struct{ what, query string }{
 	{"messages being sent", `SELECT COUNT(*) FROM sender AS s CROSS JOIN message AS m
-		WHERE s.company_id = $1 AND m.shard = s.uid % 64 AND m.q >= 2 AND m.q = 2 AND m.sender = s.uid AND $2 > 0`},
+		WHERE s.company_id = $1 AND m.shard = s.uid % 64 AND m.q >= 2 AND m.q = 2 AND m.sender = s.uid AND CAST($2 AS BIGINT) > 0`},
 	{"calls", `SELECT COUNT(*) FROM sender AS s CROSS JOIN call AS c
-		WHERE s.company_id = $1 AND c.shard = s.uid % 64 AND c.q = 2 AND c.sender = s.uid AND $2 > 0`},
+		WHERE s.company_id = $1 AND c.shard = s.uid % 64 AND c.q = 2 AND c.sender = s.uid AND CAST($2 AS BIGINT) > 0`},
 	{"calls to lines", `SELECT COUNT(*) FROM sender AS s CROSS JOIN incoming_call AS c
-		WHERE s.company_id = $1 AND c.under_way AND c.sender = s.uid AND $2 > 0`},
+		WHERE s.company_id = $1 AND c.under_way AND c.sender = s.uid AND CAST($2 AS BIGINT) > 0`},
 	{"transfers of calls", `SELECT COUNT(*) FROM sender AS s CROSS JOIN call_transfer AS c
-		WHERE s.company_id = $1 AND c.under_way AND c.sender = s.uid AND $2 > 0`},
+		WHERE s.company_id = $1 AND c.under_way AND c.sender = s.uid AND CAST($2 AS BIGINT) > 0`},
 	{"replies being sent", `SELECT COUNT(*) FROM reply WHERE company_id = $1 AND state = 'sending' AND due_at > $2`},
 	{"e-mails being sent", `SELECT COUNT(*) FROM conversation AS c CROSS JOIN mail_reply AS m
 		WHERE c.company_id = $1 AND m.conversation_id = c.id AND m.state = 'sending' AND m.due_at > $2`},

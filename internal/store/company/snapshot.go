@@ -55,10 +55,22 @@ func newSnapshot(ctx context.Context, d *db.DB) (*snapshot, error) {
 	return s, nil
 }
 
-func (s *snapshot) close() error { return s.end() }
+func (s *snapshot) close() error {
+	if err := s.end(); !errors.Is(err, sql.ErrTxDone) { // it ends with its context
+		return err
+	}
+	return nil
+}
 
 // each calls row with the tuple of each row of a query, which is valid during the call.
-func (s *snapshot) each(ctx context.Context, kinds []tuple.Kind, row func(data []byte) error, query string, args ...any) error {
+func (s *snapshot) each(
+	ctx context.Context, kinds []tuple.Kind, row func(data []byte) error, query string, args ...any,
+) (err error) {
+	defer func() {
+		if ctx.Err() != nil { // the driver may report a consequence of it
+			err = ctx.Err()
+		}
+	}()
 	if s.sqlite != nil {
 		return s.eachSQLite(ctx, kinds, row, query, args)
 	}

@@ -121,7 +121,7 @@ const (
 	searchMessagesOf = `SELECT n.seq, m.number, n.company_id, n.campaign FROM notification n CROSS JOIN message m
 		WHERE n.company_id = $1 AND n.seq > $2 AND m.id BETWEEN n.seq * 128 AND n.seq * 128 + 127 ORDER BY n.seq LIMIT $3`
 	searchCallsOf = `SELECT n.seq, c.number, n.company_id, n.campaign FROM call c CROSS JOIN notification n
-		WHERE c.company_id = $1 AND c.id > $2 * 128 + 127 AND n.seq = c.id / 128 ORDER BY c.id LIMIT $3`
+		WHERE c.company_id = $1 AND c.id > CAST($2 AS BIGINT) * 128 + 127 AND n.seq = c.id / 128 ORDER BY c.id LIMIT $3`
 )
 
 type searchRow struct {
