@@ -51,30 +51,20 @@ type Company struct {
 	RecordingDays     int // for recordings of calls; 0 means as long as their conversations
 	Inbox             InboxRules
 	Suppresses        bool // has at least one suppressed number; otherwise no lookup is needed
-	Move              Move // to or from another installation
+	Move              string // state of a move to or from another installation (docs/guides/cells.md); empty if it is in use here
 }
-
-// Move is the state of a company's move between two installations (docs/guides/cells.md). The zero value means that the
-// company is in use here.
-type Move string
-
-// The states of a move. At the former installation a company is Moving, Moved and Removing; at the new one Arriving and Arrived.
-const (
-	Moving   Move = "moving"   // stopped, to be exported
-	Moved    Move = "moved"    // in use at another installation
-	Removing Move = "removing" // its rows are being deleted
-	Arriving Move = "arriving" // its rows are being imported
-	Arrived  Move = "arrived"  // imported, and not in use yet
-)
 
 // moveRetry is the number of seconds after which callers of a company that is being moved may try again.
 const moveRetry = 30
+
+// Gone reports whether the company is in use at another installation.
+func (c *Company) Gone() bool { return c.Move == "moved" || c.Move == "removing" }
 
 // Refusal returns the error for everything that a company asks for or has to do, or nil. While a company is being
 // moved it is service_unavailable, so that callers and channels repeat their requests; else forbidden.
 func (c *Company) Refusal() error {
 	switch {
-	case c.Move == Moved || c.Move == Removing:
+	case c.Gone():
 		return Denied("The company was moved to another installation")
 	case c.Move != "":
 		return &Error{Code: ServiceUnavailable, Message: "The company is being moved", RetryAfter: moveRetry}

@@ -182,7 +182,7 @@ func (s callbacks) moved(ctx context.Context, x *carillon.Sender) (gone, err err
 		return nil, err
 	}
 	refused := &carillon.Error{Code: carillon.ServiceUnavailable, Message: "The company is being moved"}
-	if c.Move == carillon.Moved || c.Move == carillon.Removing {
+	if c.Gone() {
 		return refused, nil
 	}
 	return nil, refused

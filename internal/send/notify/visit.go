@@ -74,7 +74,7 @@ func (n *Notify) Visited(ctx context.Context, token string) (*Visit, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case c.Move != "" && c.Move != carillon.Moved && c.Move != carillon.Removing:
+	case c.Move != "" && !c.Gone():
 		return nil, c.Refusal()
 	case c.Refusal() != nil:
 		return nil, absent

@@ -17,7 +17,7 @@ import (
 func (s *Store) Company(ctx context.Context, id string) (*carillon.Company, error) {
 	return s.companies.Get(ctx, id, func(ctx context.Context) (*carillon.Company, string, error) {
 		var suppresses bool
-		var move carillon.Move
+		var move string
 		c, err := scanCompany(func(dest ...any) error {
 			return s.d.Row(ctx, append(dest, &suppresses, &move), "SELECT "+companyColumns+`,
 				(SELECT MIN(number) FROM suppression WHERE company_id = company.id) IS NOT NULL,

@@ -72,7 +72,7 @@ func (m *Mover) Import(ctx context.Context, o ImportOptions) (done Done, err err
 	if err = a.fill(ctx); err != nil {
 		err = explained(err)
 		ctx := context.WithoutCancel(ctx)
-		return done, errors.Join(err, db.Wrap(m.erase(ctx, a.id(), carillon.Arriving, o.Report), "remove what was imported"))
+		return done, errors.Join(err, db.Wrap(m.erase(ctx, a.id(), Arriving, o.Report), "remove what was imported"))
 	}
 	return Done{Header: a.file.header, Manifest: a.file.manifest, Rows: a.file.manifest.Rows()}, nil
 }
@@ -252,13 +252,13 @@ func (a *arrival) begin(ctx context.Context) error {
 		return nil
 	case err != nil:
 		return err
-	case r.state != carillon.Arriving:
+	case r.state != Arriving:
 		return fmt.Errorf("this installation has the company already, in state %s", stateName(r.state))
 	}
-	return a.erase(ctx, a.id(), carillon.Arriving, a.o.Report)
+	return a.erase(ctx, a.id(), Arriving, a.o.Report)
 }
 
-func stateName(s carillon.Move) carillon.Move {
+func stateName(s Move) Move {
 	if s == "" {
 		return active
 	}
@@ -382,7 +382,7 @@ func (a *arrival) company(ctx context.Context, tx *configure.Tx, t *table, data 
 		return err
 	}
 	_, err := tx.Exec(ctx, "INSERT INTO company_move (company_id, state, at, code) VALUES ($1, $2, $3, $4)", a.id(),
-		string(carillon.Arriving), db.Millis(now), a.file.header.Code)
+		string(Arriving), db.Millis(now), a.file.header.Code)
 	return err
 }
 
@@ -414,7 +414,7 @@ func (a *arrival) complete(ctx context.Context, late []batch) error {
 				return fmt.Errorf("import %s: %w", b.table.Name, err)
 			}
 		}
-		return put(ctx, tx, a.id(), r, carillon.Arrived, r.code)
+		return put(ctx, tx, a.id(), r, Arrived, r.code)
 	})
 }
 

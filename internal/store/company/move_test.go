@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/db"
 )
@@ -345,7 +344,7 @@ func TestAccountsOfTheSamePersonAreUsed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := New(from, "test").erase(t.Context(), companies[0], carillon.Moved, func(Progress) {}); err != nil {
+			if err := New(from, "test").erase(t.Context(), companies[0], Moved, func(Progress) {}); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := New(to, "test").Import(t.Context(), ImportOptions{From: file, Key: file + KeySuffix}); err != nil {

@@ -66,7 +66,9 @@ func TestEveryTableIsInTheRegistry(t *testing.T) {
 				t.Errorf("%s is in the registry and not in the schema", x.Name)
 				continue
 			}
-			has := func(name string) bool { return slices.ContainsFunc(cols, func(c column) bool { return c.name == name }) }
+			has := func(name string) bool {
+				return slices.ContainsFunc(cols, func(c column) bool { return c.name == name })
+			}
 			if owned := has("company_id"); owned != (x.Found == ByCompany) && x.Found != Installation {
 				t.Errorf("%s is found by %s; it has a column company_id: %v", x.Name, x.Found, owned)
 			}

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"carillon"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/db"
 )
@@ -22,12 +21,12 @@ func (m *Mover) Remove(ctx context.Context, id, name string, report func(Progres
 		switch {
 		case r.name != name:
 			return errors.New("the name is not the company's")
-		case r.state == "" || r.state == carillon.Moving:
+		case r.state == "" || r.state == Moving:
 			return refusal(r.state)
-		case r.state == carillon.Removing || r.state == carillon.Arriving:
+		case r.state == Removing || r.state == Arriving:
 			return nil
 		}
-		return put(ctx, tx, id, r, carillon.Removing, r.code)
+		return put(ctx, tx, id, r, Removing, r.code)
 	})
 	if err == nil {
 		err = m.erase(ctx, id, "", report)
@@ -36,7 +35,7 @@ func (m *Mover) Remove(ctx context.Context, id, name string, report func(Progres
 }
 
 // erase deletes the rows of a company in steps, unless its state is another than `only`; "" allows every state.
-func (m *Mover) erase(ctx context.Context, id string, only carillon.Move, report func(Progress)) error {
+func (m *Mover) erase(ctx context.Context, id string, only Move, report func(Progress)) error {
 	r, err := find(ctx, m.store.DB, id)
 	switch {
 	case errors.Is(err, errUnknown):
@@ -51,7 +50,7 @@ func (m *Mover) erase(ctx context.Context, id string, only carillon.Move, report
 		return err
 	}
 	p := Progress{Phase: Deleting}
-	if only == carillon.Arriving {
+	if only == Arriving {
 		p.Phase = Emptying
 	}
 	for _, t := range slices.Backward(tables) {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	"carillon"
 	"carillon/internal/store"
 	"carillon/internal/store/audit"
 	"carillon/internal/store/configure"
@@ -25,16 +24,28 @@ type Mover struct {
 // New returns the moves of an installation; program is the version that files name.
 func New(s *store.Store, program string) *Mover { return &Mover{s, program} }
 
-// State is the state of a company.
-type State struct {
-	ID    string        `json:"id"`
-	Name  string        `json:"name"`
-	State carillon.Move `json:"state"` // "active" if the company is in use here
-	Since *time.Time    `json:"since,omitempty"`
-}
+// Move is the state of a company's move, as in carillon.Company.
+type Move string
+
+// The states of a move. At the former installation a company is Moving, Moved and Removing; at the new one Arriving and Arrived.
+const (
+	Moving   Move = "moving"   // stopped, to be exported
+	Moved    Move = "moved"    // given up: in use at another installation
+	Removing Move = "removing" // its rows are being deleted
+	Arriving Move = "arriving" // its rows are being imported
+	Arrived  Move = "arrived"  // imported, and not in use yet
+)
 
 // active is shown for a company that is in use here.
-const active carillon.Move = "active"
+const active Move = "active"
+
+// State is the state of a company.
+type State struct {
+	ID    string     `json:"id"`
+	Name  string     `json:"name"`
+	State Move       `json:"state"` // active if the company is in use here
+	Since *time.Time `json:"since,omitempty"`
+}
 
 // List returns the companies of the installation by name.
 func (m *Mover) List(ctx context.Context) ([]State, error) {
@@ -57,7 +68,7 @@ func (m *Mover) List(ctx context.Context) ([]State, error) {
 // row is a row of company_move with the name of its company.
 type row struct {
 	name  string
-	state carillon.Move
+	state Move
 	code  string
 }
 
@@ -77,7 +88,7 @@ func find(ctx context.Context, q db.Querier, id string) (*row, error) {
 }
 
 // put stores the state of a company's move and records the change; the empty state means that the company is in use here.
-func put(ctx context.Context, tx *configure.Tx, id string, was *row, state carillon.Move, code string) error {
+func put(ctx context.Context, tx *configure.Tx, id string, was *row, state Move, code string) error {
 	tx.Changes(id)
 	now := time.Now()
 	var err error
@@ -91,7 +102,7 @@ func put(ctx context.Context, tx *configure.Tx, id string, was *row, state caril
 	if err != nil {
 		return err
 	}
-	shown := func(s carillon.Move) map[string]any {
+	shown := func(s Move) map[string]any {
 		if s == "" {
 			s = active
 		}
@@ -119,12 +130,12 @@ func (m *Mover) stop(ctx context.Context, id string) (stopped bool, code string,
 	err = m.change(ctx, id, func(ctx context.Context, tx *configure.Tx, r *row) error {
 		stopped, code = false, r.code
 		switch r.state {
-		case carillon.Moving:
+		case Moving:
 			return nil
 		case "":
 			stopped, code = true, newCode()
-			return put(ctx, tx, id, r, carillon.Moving, code)
-		case carillon.Moved, carillon.Removing, carillon.Arriving, carillon.Arrived:
+			return put(ctx, tx, id, r, Moving, code)
+		case Moved, Removing, Arriving, Arrived:
 		}
 		return refusal(r.state)
 	})
@@ -132,15 +143,15 @@ func (m *Mover) stop(ctx context.Context, id string) (stopped bool, code string,
 }
 
 // refusal returns an error for a command that the state does not allow.
-func refusal(s carillon.Move) error {
+func refusal(s Move) error {
 	switch s {
-	case carillon.Moved, carillon.Removing:
+	case Moved, Removing:
 		return errors.New("the company was moved to another installation: `carillon company remove` deletes what is left here")
-	case carillon.Arriving:
+	case Arriving:
 		return errors.New("the import of the company was interrupted: run `carillon company import` again, or `carillon company remove`")
-	case carillon.Arrived:
+	case Arrived:
 		return errors.New("the company was imported and is not in use yet: run `carillon company resume`")
-	case carillon.Moving:
+	case Moving:
 		return errors.New("the company is being moved: `carillon company moved` gives it up here, `carillon company resume` takes it back")
 	}
 	return errors.New("the company is in use here: `carillon company export` stops it")
@@ -161,15 +172,15 @@ func (m *Mover) Resume(ctx context.Context, id, code string, sourceGone bool) er
 		switch r.state {
 		case "":
 			return errors.New("the company is in use already")
-		case carillon.Moving:
+		case Moving:
 			return put(ctx, tx, id, r, "", "")
-		case carillon.Arrived:
+		case Arrived:
 			if !sourceGone && subtle.ConstantTimeCompare([]byte(configure.Digest(code)), []byte(r.code)) != 1 {
 				return errors.New("the code is not the one that `carillon company moved` printed at the former installation: " +
 					"it gives the company up there first, so that never both use it")
 			}
 			return put(ctx, tx, id, r, "", "")
-		case carillon.Moved, carillon.Removing, carillon.Arriving:
+		case Moved, Removing, Arriving:
 		}
 		return refusal(r.state)
 	})
@@ -180,13 +191,13 @@ func (m *Mover) Resume(ctx context.Context, id, code string, sourceGone bool) er
 func (m *Mover) Finish(ctx context.Context, id string) (code string, err error) {
 	err = m.change(ctx, id, func(ctx context.Context, tx *configure.Tx, r *row) error {
 		switch r.state {
-		case carillon.Moving:
+		case Moving:
 			code = r.code
-			return put(ctx, tx, id, r, carillon.Moved, r.code)
-		case carillon.Moved:
+			return put(ctx, tx, id, r, Moved, r.code)
+		case Moved:
 			code = r.code
 			return nil
-		case "", carillon.Removing, carillon.Arriving, carillon.Arrived:
+		case "", Removing, Arriving, Arrived:
 		}
 		return refusal(r.state)
 	})
