@@ -4,12 +4,12 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
-	"sync"
 	"time"
 )
 
 // Seq is the number under which a notification is stored. It is part of the notification's ID: the milliseconds since
-// 2026, a counter of ten bits, and six bits for the slot of the node that accepted it (docs/adr/0015).
+// 2026, four bits for the cell, a counter of six bits, and six bits for the slot of the node that accepted it
+// (docs/adr/0015).
 type Seq int64
 
 // MessageKey is the key under which a message is stored: the number of its notification and its index among the
@@ -20,12 +20,18 @@ const (
 	seqEpoch  = 1767225600000 // 2026-01-01
 	seqSpan   = 1 << 40       // milliseconds before and after it
 	slotBits  = 6
-	lowBits   = 16 // for the counter and the slot
-	indexBits = 7  // for a message's index: a notification has at most 100 messages
+	cellBits  = 4
+	countBits = 6
+	lowBits   = cellBits + countBits + slotBits
+	indexBits = 7 // for a message's index: a notification has at most 100 messages
 	lastIndex = 1<<indexBits - 1
 
 	// NodeSlots is the number of nodes that can number notifications without collisions.
 	NodeSlots = 1 << slotBits
+
+	// Cells is the number of installations whose notifications have different numbers, so that companies can move
+	// between them.
+	Cells = 1 << cellBits
 
 	// NoSeq is less than the number of any notification.
 	NoSeq Seq = -seqSpan << lowBits
@@ -71,6 +77,9 @@ func seqAt(ms int64) Seq {
 	return Seq(max(min(ms, seqSpan-1), -seqSpan)) << lowBits
 }
 
+// Cell returns the cell in which the notification was accepted.
+func (s Seq) Cell() int { return int(s >> (countBits + slotBits) & (Cells - 1)) }
+
 // Message returns the key of the notification's nth message, counted from 0, or LastMessage if n is too large.
 func (s Seq) Message(n int) MessageKey {
 	return MessageKey(s)<<indexBits | MessageKey(min(n, lastIndex))
@@ -85,31 +94,9 @@ func (k MessageKey) Seq() Seq { return Seq(k >> indexBits) }
 // N returns the message's index among the recipients, counted from 0.
 func (k MessageKey) N() int { return int(k & lastIndex) }
 
-// Sequence generates the IDs of the notifications that a node accepts. Their numbers increase and never repeat within
-// a process, even if its clock is set back. Another process can only repeat one with the same slot in the same
-// millisecond.
-type Sequence struct {
-	mu   sync.Mutex
-	last int64 // milliseconds and counter
-	slot int64
-}
-
-// SetSlot sets the node's slot, less than NodeSlots.
-func (s *Sequence) SetSlot(slot int) {
-	s.mu.Lock()
-	s.slot = int64(slot % NodeSlots)
-	s.mu.Unlock()
-}
-
-// Next returns the ID of a notification accepted now: a UUIDv7 of its number and 58 random bits. After 1,024 IDs in a
-// millisecond, or after the clock was set back, it uses the following milliseconds.
-func (s *Sequence) Next(now time.Time) string {
-	const counterBits = lowBits - slotBits
-	s.mu.Lock()
-	s.last = max(s.last+1, now.UnixMilli()<<counterBits)
-	ms, low := s.last>>counterBits, s.last&(1<<counterBits-1)<<slotBits|s.slot
-	s.mu.Unlock()
-	return uuid7(uint64(ms), uint64(low))
+// NewID returns an ID of a notification with the number: a UUIDv7 whose other 58 bits are random.
+func (s Seq) NewID() string {
+	return uuid7(uint64(s>>lowBits)+seqEpoch, uint64(s&(1<<lowBits-1)))
 }
 
 // uuid7 returns a UUIDv7 of milliseconds and the sixteen bits after them; the rest is random.

@@ -6,33 +6,6 @@ import (
 	"time"
 )
 
-func TestTheIDsOfASequenceRiseAndTellTheirNumbers(t *testing.T) {
-	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	var s Sequence
-	s.SetSlot(37)
-	id, seq := "", NoSeq
-	for i := range 5000 {
-		now := at
-		if i > 3000 {
-			now = at.Add(-time.Hour) // the clock was set back
-		}
-		next := s.Next(now)
-		if next <= id || SeqOf(next) <= seq || !ValidUUID(next) {
-			t.Fatalf("%s, number %d, does not come after %s, number %d", next, SeqOf(next), id, seq)
-		}
-		id, seq = next, SeqOf(next)
-		if slot := seq % NodeSlots; slot != 37 {
-			t.Fatalf("%s is of slot %d", id, slot)
-		}
-	}
-	if ms := SeqOf(id) >> lowBits; ms != Seq(at.UnixMilli()-seqEpoch+4) {
-		t.Errorf("5000 ids take five milliseconds, and the last is of %d", ms)
-	}
-	if later := SeqOf(s.Next(at.Add(time.Second))); later != FirstSeq(at.Add(time.Second))+37 {
-		t.Errorf("an id of a new millisecond has the number %d", later)
-	}
-}
-
 func TestNumbersKeepTheOrderOfIDsFarBackAndAhead(t *testing.T) {
 	id, seq := "", NoSeq
 	for year := 1995; year < 2060; year++ {
@@ -49,6 +22,19 @@ func TestNumbersKeepTheOrderOfIDsFarBackAndAhead(t *testing.T) {
 			if k := seq.Message(n); k.Seq() != seq || k.N() != n || k < seq.Message(0) || k > seq.LastMessage() {
 				t.Errorf("message %d of %d has the key %d", n, seq, k)
 			}
+		}
+	}
+}
+
+func TestANewIDHasItsNumber(t *testing.T) {
+	someday := FirstSeq(time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC))
+	for _, seq := range []Seq{0, 1, 0xffff, 0x10000, -1, someday | 0xabcd, seqSpan<<lowBits - 1} {
+		id := seq.NewID()
+		if SeqOf(id) != seq || !ValidUUID(id) || id == seq.NewID() {
+			t.Errorf("%s of the number %d has the number %d", id, seq, SeqOf(id))
+		}
+		if cell := seq.Cell(); cell != int(seq>>12&0xf) {
+			t.Errorf("%d is of cell %d", seq, cell)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 //nolint:gochecknoglobals // read only
 var applySettings = []string{
 	"data", "database-url", "master-key-file", "password-memory", "password-passes", "log-format", "log-level",
-	"media-allow-private", "zones-file",
+	"media-allow-private", "zones-file", "cell",
 }
 
 type applyCommand struct {

@@ -175,6 +175,7 @@ func (a *App) open(ctx context.Context) (*tracing.Tracing, error) {
 	a.store, err = store.Open(ctx, store.Options{
 		Dir: a.cfg.Data, DatabaseURL: a.cfg.DatabaseURL.Reveal(), MasterKey: key, Processors: a.o.Processors, Logger: a.log,
 		Committed: a.metrics.Committed, Wait: databaseWait, RequireSynchronous: a.cfg.RequireSynchronous, Shares: a.shares,
+		Cell: a.cfg.Cell,
 	})
 	if err == nil {
 		a.onStop(func(context.Context) error { return a.store.Close() })

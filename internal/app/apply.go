@@ -51,7 +51,9 @@ func applyAlone(ctx context.Context, cfg config.Config, p *config.Provision, log
 	if err != nil {
 		return nil, err
 	}
-	st, err := store.Open(ctx, store.Options{Dir: cfg.Data, DatabaseURL: cfg.DatabaseURL.Reveal(), MasterKey: key, Logger: log})
+	st, err := store.Open(ctx, store.Options{
+		Dir: cfg.Data, DatabaseURL: cfg.DatabaseURL.Reveal(), MasterKey: key, Logger: log, Cell: cfg.Cell,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -390,7 +390,8 @@ func (p *parts) wireThinking(a *App) {
 func (p *parts) wireTalking(a *App) error {
 	s := a.store
 	p.files = files.New(s.Files, files.Options{
-		Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Keys: s.Config.Derived, Suspended: a.withheld, Shares: a.shares,
+		Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Keys: s.Config.Derived,
+		Suspended: a.withheld, Shares: a.shares,
 	})
 	flowServers := effect.NewClient(a.cfg.MediaAllowPrivate)
 	a.onClose(flowServers.Close)

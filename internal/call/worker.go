@@ -34,6 +34,9 @@ const (
 // Settings implements queue.Worker. A line pauses while its company is suspended or being moved, and outside its calling hours.
 func (c *Calls) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
 	line, err := c.store.Senders.Sender(ctx, senderUID)
+	if carillon.IsCode(err, carillon.NotFound) { // it was removed with its company
+		return lane.Settings{Suspended: true}, nil
+	}
 	if err != nil {
 		return lane.Settings{}, err
 	}

@@ -470,8 +470,8 @@ const company = "CASE WHEN i % 20 = 0 THEN 'ours' ELSE 'c' || i % 100 END"
 var filling = []string{
 	`INSERT INTO company (id, name, limits, created_at, updated_at) SELECT 'c' || i, 'C' || i, '{}', i, i FROM generate_series(0, 2000) i`,
 	`INSERT INTO company (id, name, limits, created_at, updated_at) VALUES ('ours', 'Ours', '{}', 0, 0)`,
-	`INSERT INTO company_key (company_id, sealed, links, created_at) SELECT 'c' || i, '', CASE WHEN i % 50 = 0 THEN 'l' || i % 4 ELSE '' END, i
-		FROM generate_series(0, 2000) i`,
+	`INSERT INTO company_key (company_id, sealed, links, created_at)
+		SELECT 'c' || i, '', CASE WHEN i % 50 = 0 THEN 'l' || i % 4 ELSE '' END, i FROM generate_series(0, 2000) i`,
 	`INSERT INTO account (id, email, name, password_hash, confirmed_at, created_at, updated_at)
 		SELECT 'a' || i, 'e' || i, 'n', 'h', i, i, i FROM generate_series(0, 5000) i`,
 	`INSERT INTO membership (account_id, company_id, role) SELECT 'a' || i, ` + company + `, 'viewer' FROM generate_series(0, 5000) i`,

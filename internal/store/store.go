@@ -55,6 +55,9 @@ type Options struct {
 	// RequireSynchronous refuses writes of callers while no synchronous standby of PostgreSQL confirms commits.
 	RequireSynchronous bool
 	Shares             *share.Set // nil for separate shares
+	// Cell is the number of this installation among those between which companies can move; nil for the stored one. The
+	// first Open stores it, at least 0.
+	Cell *int
 }
 
 // The places of operations in the lock order: closing notifications and deletions, shards with starts and results,
@@ -135,6 +138,7 @@ type Store struct {
 	Purges *purge.Store
 
 	Integrity *Integrity
+	ids       *work.Sequence
 	backups   backups
 	adopted   atomic.Pointer[db.Origin] // recorded last
 	stop      context.CancelFunc
@@ -171,6 +175,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err = s.checkMoved(ctx); err == nil {
 		err = s.checkMasterKey(ctx)
 	}
+	if err == nil {
+		err = s.setCell(ctx, o.Cell)
+	}
 	if err != nil {
 		_ = d.Close() // the first error is reported
 		return nil, err
@@ -185,13 +192,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 // newStore connects the subjects.
 func newStore(d *db.DB, sealer *configure.Sealer, o *Options) *Store {
 	config := configure.New(d, sealer)
-	ids := new(carillon.Sequence)
+	ids := new(work.Sequence)
 	if !d.SQLite() {
 		ids.SetSlot(mathrand.N(carillon.NodeSlots)) //nolint:gosec // no secret; until the node has joined the others
 	}
 	event := events.New(d, config, placeEvent)
 	s := &Store{
-		DB: d, Sealer: sealer, Config: config, Nodes: work.NewNodes(d, ids),
+		DB: d, Sealer: sealer, Config: config, ids: ids, Nodes: work.NewNodes(d, ids),
 		Accounts: accounts.New(d, config), Sessions: accounts.NewSessions(d), Keys: accounts.NewKeys(d, sealer, config),
 		Factors: accounts.NewFactors(d, sealer), Links: accounts.NewLinks(d), Rates: accounts.NewRates(d),
 		Audit: audit.New(d), APICalls: audit.NewAPICalls(d),

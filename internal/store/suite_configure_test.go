@@ -34,6 +34,7 @@ func configuring() []sentence {
 		{"a number is another company's once that is proved", provedNumbers},
 		{"two senders of a company never share a number", sendersShareNoNumber},
 		{"a number is given to one company", assigningNumbers},
+		{"senders have random numbers, which JavaScript reads exactly", randomUIDs},
 		{"the lines that have a trunk are those of all companies", linesWithTrunks},
 		{"a sender is removed once nothing of it waits, and comes back as itself", removingSenders},
 		{"templates are found by our id and the channel's, by their company alone", findingTemplates},
@@ -43,6 +44,38 @@ func configuring() []sentence {
 		{"a maintenance window begins and ends", maintaining},
 		{"a rate is borrowed up to its limit and forgotten", borrowing},
 		{"the oldest company is the first that was made", oldestCompany},
+	}
+}
+
+func randomUIDs(t *testing.T, r *rig) {
+	const n = 200
+	shards, largest := map[int]bool{}, int64(0)
+	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+		for i := range n {
+			x := *r.second
+			x.ID, x.Number, x.Default = "random-"+strconv.Itoa(i), strconv.Itoa(15555560000+i), false
+			if err := settings.PutSender(ctx, tx, &x, r.now.Add(time.Duration(1+i)*time.Millisecond)); err != nil {
+				return err
+			}
+			if x.UID <= 0 || x.UID >= 1<<53 || int64(float64(x.UID)) != x.UID {
+				t.Errorf("the number %d", x.UID)
+			}
+			shards[x.Shard()], largest = true, max(largest, x.UID)
+		}
+		return nil
+	})
+	// Of 200 random numbers, none is above 2^45 once in 10^480, and fewer than 40 of 64 shards are used once in 10^20.
+	if len(shards) < 40 || largest < 1<<45 {
+		t.Errorf("%d shards are used, the largest number is %d", len(shards), largest)
+	}
+	all, err := r.Senders.Senders(t.Context(), ours)
+	if err != nil || len(all) != n+2 {
+		t.Fatalf("%d senders, %v", len(all), err)
+	}
+	for i, x := range all[2:] {
+		if x.ID != "random-"+strconv.Itoa(i) {
+			t.Fatalf("sender %d is %s: they are not in the order of their creation", i, x.ID)
+		}
 	}
 }
 

@@ -200,7 +200,7 @@ func resealing(t *testing.T, r *rig) {
 	}
 }
 
-// Whatever order the transactions have, everything ends sealed by the company's key, and the last values count.
+// In any order of the transactions, everything ends sealed by the company's key, and the last values count.
 func writingWhileSealing(t *testing.T, r *rig) {
 	for range 5 {
 		r.keyless(t, theirs)
@@ -314,7 +314,7 @@ func movingKeys(t *testing.T, r *rig) {
 	if err := there.secretsOf(ctx, y); err == nil {
 		t.Error("the imported key opens secrets that another key sealed")
 	}
-	// What is sealed for a row is bound to the row's id.
+	// A sealed value is bound to the id of its row.
 	uid := column(t, r, "SELECT uid FROM sender WHERE id = 'sealed'")[0]
 	sealed := column(t, r, "SELECT sealed FROM sender WHERE id = 'sealed'")[0]
 	there.configure(t, func(ctx context.Context, tx *configure.Tx) error {

@@ -62,10 +62,20 @@ func newRig(t *testing.T, s *store.Store) *rig {
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 		return errors.Join(
 			accounts.PutCompany(ctx, tx, &carillon.Company{ID: ours, Name: "Ours"}, r.now),
-			accounts.PutCompany(ctx, tx, &carillon.Company{ID: theirs, Name: "Theirs"}, r.now),
-			settings.PutSender(ctx, tx, r.sender, r.now), settings.PutSender(ctx, tx, r.second, r.now),
-			settings.PutSender(ctx, tx, r.foreign, r.now))
+			accounts.PutCompany(ctx, tx, &carillon.Company{ID: theirs, Name: "Theirs"}, r.now))
 	})
+	for apart := false; !apart; { // the tests own the shards of one sender or two
+		r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
+			var all []error
+			for _, x := range []*carillon.Sender{r.sender, r.second, r.foreign} {
+				_, syncErr := tx.Exec(ctx, "DELETE FROM template_sync WHERE sender = $1", x.UID)
+				_, senderErr := tx.Exec(ctx, "DELETE FROM sender WHERE uid = $1", x.UID)
+				all = append(all, syncErr, senderErr, settings.PutSender(ctx, tx, x, r.now))
+			}
+			return errors.Join(all...)
+		})
+		apart = r.sender.Shard() != r.second.Shard() && r.sender.Shard() != r.foreign.Shard() && r.second.Shard() != r.foreign.Shard()
+	}
 	return r
 }
 

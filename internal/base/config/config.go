@@ -25,6 +25,7 @@ type Config struct {
 	NATSCredentials    string // file name
 	NATSCA             string // file name; default: the authorities of the system
 	MasterKeyFile      string // empty: a key created in Data, with SQLite only
+	Cell               *int   // nil: the stored one
 	ZonesFile          string // empty: the built-in time zones
 	Provision          []string
 	Demo               bool

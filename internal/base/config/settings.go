@@ -102,6 +102,13 @@ func Settings() []Setting { //nolint:funlen // a table
 			set: one(text, func(c *Config) *string { return &c.MasterKeyFile }),
 		},
 		{
+			Name: "cell", Unit: "number",
+			Doc: "The number of this installation, 0 to 15, among those between which companies can move: it is in the ids of " +
+				"notifications, messages and calls. All nodes have the same. Empty: the number of the first start, which is 0 " +
+				"by default. It cannot be changed once the installation has companies.",
+			set: one(cellNumber, func(c *Config) **int { return &c.Cell }),
+		},
+		{
 			Name: "zones-file", Unit: "file",
 			Doc: "A zip with a release of the IANA time zones that replaces the program's own, for a change of clocks before the " +
 				"next version. It is read at the start. Empty: the program's own.",

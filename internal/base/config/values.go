@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"carillon"
 )
 
 // one sets a field from a single value; if a flag is repeated, from the last.
@@ -67,6 +69,11 @@ func whole(least, most int) func(string) (int, error) {
 		}
 		return n, nil
 	}
+}
+
+func cellNumber(s string) (*int, error) {
+	cell, err := whole(0, carillon.Cells-1)(s)
+	return &cell, err
 }
 
 func duration(s string) (time.Duration, error) {

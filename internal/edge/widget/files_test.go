@@ -3,7 +3,9 @@ package widget
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -13,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/configure"
 	"carillon/internal/talk/files"
 )
 
@@ -219,6 +223,57 @@ func TestHostileNamesOfFilesAreMadeSafe(t *testing.T) {
 		if f.Name != want || err != nil || params["filename"] != want {
 			t.Errorf("%q became %q, served as %q", given, f.Name, resp.Header.Get("Content-Disposition"))
 		}
+	}
+}
+
+func TestAddressesOfFilesStayValidWhenTheCompanyGetsAKey(t *testing.T) {
+	x := newSite(t, "")
+	change := func(fn func(ctx context.Context, tx *configure.Tx) error) {
+		t.Helper()
+		if err := x.store.Config.Change(t.Context(), fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token, _ := x.begin(widgetID, visitorID)
+	f := x.uploaded(token, "a.png", picture(20))
+	signed := func() string {
+		t.Helper()
+		of, err := x.Files.Signed(t.Context(), companyID, &f, x.url, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return of.URL
+	}
+	loads := func(why, address string, want int) {
+		t.Helper()
+		if resp, _ := x.load(address); resp.StatusCode != want {
+			t.Errorf("%s: %d", why, resp.StatusCode)
+		}
+	}
+	earlier := f.URL
+	change(func(ctx context.Context, tx *configure.Tx) error {
+		tx.Changes(companyID)
+		_, err := tx.Exec(ctx, "UPDATE resource SET sealed = '' WHERE company_id = $1", companyID)
+		_, gone := tx.Exec(ctx, "DELETE FROM company_key WHERE company_id = $1", companyID)
+		return errors.Join(err, gone)
+	})
+	loads("by a key that is gone", earlier, 403)
+	old := signed()
+	loads("without a key of the company", old, 200)
+	change(func(ctx context.Context, tx *configure.Tx) error {
+		tx.Changes(companyID)
+		for _, table := range []string{"sender", "access_key"} {
+			if _, err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE company_id = $1", companyID); err != nil {
+				return err
+			}
+		}
+		return store.Reseal(ctx, tx, companyID, time.Now())
+	})
+	loads("signed before the company had a key", old, 200)
+	if now := signed(); now == old {
+		t.Error("the installation's key still signs")
+	} else {
+		loads("signed by the company's key", now, 200)
 	}
 }
 

@@ -191,7 +191,11 @@ func (r *rig) chosen(v *bulk.View) *bulk.View {
 // putTemplate stores a changed copy of the template.
 func (r *rig) putTemplate(change func(*carillon.Template)) {
 	r.t.Helper()
-	all, err := r.store.Templates.Templates(r.t.Context(), 1)
+	named, err := r.store.Senders.SendersNamed(r.t.Context(), r.company.ID, "main")
+	if err != nil || len(named) != 1 {
+		r.t.Fatal(named, err)
+	}
+	all, err := r.store.Templates.Templates(r.t.Context(), named[0].UID)
 	i := slices.IndexFunc(all, func(x *carillon.Template) bool { return x.ID == "1" })
 	if err != nil || i < 0 {
 		r.t.Fatal(all, err)

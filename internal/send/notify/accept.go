@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -187,8 +186,7 @@ func (n *Notify) keep(ctx context.Context, a *messages.Accept) (body []byte, err
 		if err = n.store.Notifications.Accept(ctx, a); !errors.Is(err, messages.ErrIDTaken) {
 			break
 		}
-		// its number was taken: another one of the millisecond
-		a.Notification.ID = carillon.NewID(a.Notification.CreatedAt.Truncate(time.Millisecond).Add(rand.N(time.Millisecond)))
+		a.Notification.ID = n.store.Notifications.OtherID(a.Notification.CreatedAt)
 	}
 	return body, err
 }

@@ -10,8 +10,10 @@ import (
 	"carillon"
 	"carillon/internal/send/notify"
 	"carillon/internal/store"
+	"carillon/internal/store/configure"
 	"carillon/internal/store/messages"
 	"carillon/internal/store/storetest"
+	"carillon/internal/store/work"
 )
 
 func TestRequestWhoseCallerLeftIsDeliveredAtOnce(t *testing.T) {
@@ -39,7 +41,7 @@ func TestNotificationWhoseNumberIsTakenGetsAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, store.Options{Dir: dir}, nil)
 		defer r.start()()
-		var twin carillon.Sequence // another node with the same slot
+		var twin work.Sequence // another node with the same slot
 		now := time.Now()
 		taken := &messages.Accept{
 			Notification: messages.Notification{
@@ -67,6 +69,37 @@ func TestNotificationWhoseNumberIsTakenGetsAnother(t *testing.T) {
 		time.Sleep(time.Second)
 		if v := r.view(id); v.Counts[0].Key != string(carillon.StateSent) {
 			t.Errorf("it stands at %v", v.Counts)
+		}
+	})
+}
+
+// A node of an older version meets such a sender while two versions run: its settings are sealed in an unknown form.
+func TestMessagesOfASenderThatCannotBeReadWait(t *testing.T) {
+	dir := storetest.Folder(t)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, store.Options{Dir: dir}, nil)
+		defer r.start()()
+		seal := func(from, to string) {
+			r.change(func(ctx context.Context, tx *configure.Tx) error {
+				tx.Changes(r.company.ID)
+				n, err := tx.Exec(ctx, "UPDATE sender SET sealed = REPLACE(sealed, $1, $2) WHERE uid = $3", from, to, r.sender.UID)
+				if n != 1 {
+					t.Errorf("%d senders are changed", n)
+				}
+				return err
+			})
+		}
+		id := r.accept(body(`,"scheduled_at":"`+carillon.FormatTime(time.Now().Add(time.Minute))+`"`, "34600111222"))
+		seal("v2:", "v9:")
+		time.Sleep(time.Hour)
+		all, err := r.store.Messages.List(t.Context(), carillon.SeqOf(id), 0, 1)
+		if err != nil || len(all) != 1 || all[0].Q == 0 || r.provider.count() > 0 {
+			t.Errorf("after an hour it is %+v, %v, and %d messages were sent", all, err, r.provider.count())
+		}
+		seal("v9:", "v2:")
+		time.Sleep(time.Hour)
+		if v := r.view(id); v.Counts[0].Key != string(carillon.StateSent) {
+			t.Errorf("it stands at %v once the sender can be read", v.Counts)
 		}
 	})
 }

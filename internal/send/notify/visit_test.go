@@ -1,6 +1,7 @@
 package notify_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -171,6 +172,59 @@ func TestEachRecipientHasALinkThatLeadsWhereTheRequestSays(t *testing.T) {
 		if diff := cmp.Diff([]int{1, 2}, r.clicked(id)); diff != "" {
 			t.Error(diff)
 		}
+	})
+}
+
+// The links of a company lead to their destinations after it got a key, and after it moved from another installation.
+func TestLinksStayValidWhenTheCompanyGetsAKeyAndMoves(t *testing.T) {
+	t.Parallel()
+	engines(t, func(t *testing.T, o store.Options) {
+		t.Parallel()
+		r := newRig(t, o, counted)
+		defer r.start()()
+		forget := func() {
+			r.change(func(ctx context.Context, tx *configure.Tx) error {
+				tx.Changes(r.company.ID)
+				_, err := tx.Exec(ctx, "DELETE FROM company_key WHERE company_id = $1", r.company.ID)
+				return errors.Join(err, settings.PutSender(ctx, tx, r.sender, time.Now()))
+			})
+		}
+		forget()
+		const number, second = "34600111222", "34600111223"
+		id := r.accept(linked("", number))
+		token := r.tokens(1)[number]
+		r.visit(token)
+		r.change(func(ctx context.Context, tx *configure.Tx) error {
+			return store.Reseal(ctx, tx, r.company.ID, time.Now())
+		})
+		r.visit(token)
+		r.accept(linked("", second))
+		r.visit(r.tokens(2)[second])
+
+		elsewhere := bytes.Repeat([]byte{7}, 32) // the link key of the installation where the company was created
+		plain, err := json.Marshal(map[string]any{
+			"secret": bytes.Repeat([]byte{8}, 32), "former": map[string][]byte{configure.CountedLinks: elsewhere},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		forget()
+		r.change(func(ctx context.Context, tx *configure.Tx) error {
+			return configure.ImportKey(ctx, tx, r.company.ID, plain, time.Now())
+		})
+		codec, err := link.New(elsewhere)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.visit(codec.Token(link.Button{Message: carillon.SeqOf(id).Message(0), Card: -1}))
+		r.gone("by the key of another company", token)
+		const third = "34600111224"
+		r.accept(linked("", third))
+		now := r.tokens(3)[third]
+		if _, ok := codec.Read(now); !ok {
+			t.Error("a new link has another key than the old ones")
+		}
+		r.visit(now)
 	})
 }
 

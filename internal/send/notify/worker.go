@@ -30,6 +30,9 @@ type worker struct {
 // Settings implements queue.Worker. The lane of a company that is suspended or being moved pauses.
 func (w *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
 	s, err := w.store.Senders.Sender(ctx, senderUID)
+	if carillon.IsCode(err, carillon.NotFound) { // it was removed with its company
+		return lane.Settings{Suspended: true}, nil
+	}
 	if err != nil {
 		return lane.Settings{}, err
 	}

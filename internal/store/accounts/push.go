@@ -155,7 +155,8 @@ func SealedSubscriptions() configure.Sealed {
 func (s *Notices) scan(companyID string, scan db.Scan, dest ...any) (x Subscription, err error) {
 	var sealed, by string
 	var created int64
-	if err := scan(append([]any{&x.ID, &x.AccountID, &x.SessionID, &sealed, &by, &x.Agent, &x.Language, &created}, dest...)...); err != nil {
+	own := []any{&x.ID, &x.AccountID, &x.SessionID, &sealed, &by, &x.Agent, &x.Language, &created}
+	if err := scan(append(own, dest...)...); err != nil {
 		return x, err
 	}
 	plain, err := s.seal.OpenOf(companyID, by, subscriptionRow(x.ID), sealed)

@@ -16,7 +16,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// The purposes of keys that are derived for companies. What they sign is used outside the installation, or outlives a
+// The purposes of keys that are derived for companies: their signatures are used outside the installation, or outlive a
 // move of the company to another one.
 const (
 	CountedLinks  = "counted links"
@@ -150,8 +150,8 @@ func (tx *Tx) putKey(ctx context.Context, companyID string, plain []byte, links 
 	return db.Wrap(err, "store the key of a company")
 }
 
-// ExportKey returns the key of a company in plain text, for ImportKey in another installation. Whoever has it can open
-// the company's secrets. Errors: not_found.
+// ExportKey returns the key of a company in plain text, for ImportKey in another installation. It opens the
+// company's secrets. Errors: not_found.
 func ExportKey(ctx context.Context, tx *Tx, companyID string) ([]byte, error) {
 	k, err := tx.Seal.findKey(ctx, tx, companyID)
 	if err != nil {
@@ -193,8 +193,8 @@ type Sealed struct {
 	Row   func(companyID string, key []any) string // what a value is sealed for
 }
 
-// Reseal seals a company's values by its own key, which it makes if the company has none: what the master key sealed is
-// then independent of the installation. What was signed before by keys that derive from the master key stays valid.
+// Reseal seals a company's values by its own key, which it makes if the company has none: they are then independent of
+// the installation. Signatures of keys that derive from the master key stay valid.
 func Reseal(ctx context.Context, tx *Tx, companyID string, tables []Sealed, now time.Time) error {
 	tx.Changes(companyID)
 	lock := " FOR UPDATE" // waits for writes that began without the key
@@ -258,7 +258,7 @@ func (tx *Tx) reseal(ctx context.Context, companyID string, t Sealed) error {
 }
 
 // Derived are a company's keys for one purpose. Key signs. Former, nil for most companies, signed before the company
-// had a key of its own.
+// had a key.
 type Derived struct{ Key, Former []byte }
 
 // Derived returns a company's keys for a purpose, from the cache. Those of a company without a key derive from the

@@ -132,6 +132,9 @@ func (idTaken) Refused() {}
 // NewID returns an id for a notification that this node accepts now.
 func (s *Notifications) NewID(now time.Time) string { return s.ids.Next(now) }
 
+// OtherID returns another id for a notification accepted at that time, after ErrIDTaken.
+func (s *Notifications) OtherID(at time.Time) string { return s.ids.Other(at) }
+
 // Accept stores a notification and its messages. Errors: quota_exceeded, idempotency_key_reused, service_unavailable,
 // ErrIDTaken.
 func (s *Notifications) Accept(ctx context.Context, a *Accept) error {

@@ -18,7 +18,7 @@ type Options struct {
 	// Places in the lock order.
 	Close, Delivery, Accept, Receipt db.Place
 
-	IDs        *carillon.Sequence
+	IDs        *work.Sequence
 	Subscribed func(ctx context.Context, companyID, topic string) bool        // whether events of a topic are written
 	Sender     func(ctx context.Context, uid int64) (*carillon.Sender, error) // from the cache
 	Followed   func(ctx context.Context, senderUID int64) bool                // whether events of a sender's messages are written
@@ -30,7 +30,7 @@ type Options struct {
 // use.
 type Notifications struct {
 	d          *db.DB
-	ids        *carillon.Sequence
+	ids        *work.Sequence
 	accepts    *db.Kind[*Accept]
 	closes     *db.Kind[closing]
 	subscribed func(ctx context.Context, companyID, topic string) bool

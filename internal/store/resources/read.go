@@ -79,7 +79,8 @@ func (s *Store) Find(ctx context.Context, k resource.Kind, id string) (x resourc
 		var f found
 		var row resourceRow
 		err := s.d.Row(ctx, []any{&f.companyID, &row.name, &row.doc, &row.secret, &row.key},
-			"SELECT company_id, name, doc, sealed, "+resourceKey+" FROM resource WHERE kind = $1 AND id = $2 AND active LIMIT 1", k.Name, id)
+			"SELECT company_id, name, doc, sealed, "+resourceKey+" FROM resource WHERE kind = $1 AND id = $2 AND active LIMIT 1",
+			k.Name, id)
 		if err != nil {
 			return f, "", db.Wrap(db.Ignore(err), "look up "+k.Name)
 		}
@@ -147,8 +148,8 @@ func (s *Store) Listed(ctx context.Context, companyID string, k resource.Kind) (
 				return nil, err
 			}
 			return s.readResource(companyID, k, id, row)
-		}, "SELECT id, name, doc, sealed, "+resourceKey+" FROM resource WHERE company_id = $1 AND kind = $2 AND active ORDER BY id LIMIT $3",
-			companyID, k.Name, maxListed)
+		}, "SELECT id, name, doc, sealed, "+resourceKey+
+			" FROM resource WHERE company_id = $1 AND kind = $2 AND active ORDER BY id LIMIT $3", companyID, k.Name, maxListed)
 		return all, companyID, err
 	})
 }

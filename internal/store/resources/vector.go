@@ -85,7 +85,8 @@ func endVectors(ctx context.Context, tx *db.Tx, companyID, id string) error {
 
 //nolint:gochecknoglobals // read-only
 var embeddingColumns = `SELECT e.knowledge_id, e.base_url, e.model, e.settings, e.question_prefix, e.passage_prefix, e.rev, e.made,
-	e.total, e.dimensions, e.fault, e.detail, e.made_rev, x.updated_at, r.sealed, ` + configure.KeyOf("r.company_id") + ` FROM embedding AS e
+	e.total, e.dimensions, e.fault, e.detail, e.made_rev, x.updated_at, r.sealed, ` +
+	configure.KeyOf("r.company_id") + ` FROM embedding AS e
 	JOIN knowledge_index AS x ON x.company_id = e.company_id AND x.knowledge_id = e.knowledge_id
 	JOIN resource AS r ON r.company_id = e.company_id AND r.kind = 'knowledge' AND r.id = e.knowledge_id `
 

@@ -16,12 +16,12 @@ import (
 // Nodes are the tables of nodes and shards. Its methods are safe for concurrent use.
 type Nodes struct {
 	d   *db.DB
-	ids *carillon.Sequence
+	ids *Sequence
 	id  atomic.Value // string
 }
 
 // NewNodes returns the tables of a database. ids get the slot of this node when it joins.
-func NewNodes(d *db.DB, ids *carillon.Sequence) *Nodes {
+func NewNodes(d *db.DB, ids *Sequence) *Nodes {
 	s := &Nodes{d: d, ids: ids}
 	s.id.Store("")
 	return s
@@ -67,6 +67,13 @@ func (s *Nodes) Join(ctx context.Context, id, name string) error {
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		if slot, err = pickSlot(ctx, tx, id); err != nil {
 			return fmt.Errorf("pick a slot: %w", err)
+		}
+		cell := 0
+		if err := tx.Row(ctx, []any{&cell}, "SELECT COALESCE(MAX(value), 0) FROM meta WHERE name = 'cell'"); err != nil {
+			return fmt.Errorf("read the cell: %w", err)
+		}
+		if cell != s.ids.Cell() { // changed since this process read it
+			return fmt.Errorf("the installation is cell %d by now, and this node was started for cell %d", cell, s.ids.Cell())
 		}
 		if _, err := tx.Exec(ctx, "INSERT INTO node (id, beat, name, fit, slot) VALUES ($1, 1, $2, $3, $4) ON CONFLICT (id) DO NOTHING",
 			id, name, int(Fit), slot); err != nil {
