@@ -143,7 +143,7 @@ func (s *cells) cell(engine string, number int) *cell {
 		return n
 	}
 	c.node = newNode(s.t, dir, append(slices.Clone(c.at), "--provision="+s.write("others.yaml", othersProvision),
-		"--password-memory=8", "--password-passes=1", "--media-allow-private=127.0.0.0/8")...)
+		"--cell="+fmt.Sprint(number), "--password-memory=8", "--password-passes=1", "--media-allow-private=127.0.0.0/8")...)
 	c.node.start()
 	return c
 }
@@ -187,7 +187,7 @@ func (s *cells) run(c *cell, args ...string) string {
 	return out
 }
 
-// killed runs a command that is killed, or whose program is, in a phase. It may be faster than that.
+// killed runs a command and kills it, or the program of the installation, in a phase. The command may be faster than that.
 func (s *cells) killed(c *cell, phase string, program bool, args ...string) {
 	s.t.Helper()
 	out, ok := s.command(s.t.Context(), phase, func(cmd *exec.Cmd) {
@@ -344,7 +344,7 @@ func (s *cells) move(from, to *cell) {
 	s.other(to)
 }
 
-// finish waits until everything of the company is done at an installation, except for what is due tomorrow.
+// finish waits until everything of the company is done at an installation, except for messages of tomorrow.
 func (s *cells) finish(c *cell) {
 	s.t.Helper()
 	var open, behind, waiting int

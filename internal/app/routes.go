@@ -115,7 +115,8 @@ func (a *App) refusals(to *activity.Recorder) func(r *http.Request, x httpio.Ref
 		}
 		to.Refused(activity.Refused{
 			CompanyID: x.CompanyID, KeyID: x.KeyID, RequestID: x.RequestID, Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
-			Status: x.Status, Code: x.Code, Message: x.Message, Address: httpio.ClientAddress(r, a.cfg.TrustedProxies), Agent: r.UserAgent(),
+			Status: x.Status, Code: x.Code, Message: x.Message, Agent: r.UserAgent(),
+			Address:     httpio.ClientAddress(r, a.cfg.TrustedProxies),
 			ContentType: r.Header.Get("Content-Type"), Repeat: r.Header.Get("Idempotency-Key"), Body: x.Body, BodyRead: x.BodyRead,
 			Response: x.Response, Took: x.Took,
 		})

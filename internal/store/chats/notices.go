@@ -9,7 +9,8 @@ import (
 
 // Noticed returns conversations of any company with a notice to teammates that is due, longest due first.
 func (s *Store) Noticed(ctx context.Context, now time.Time, most int) ([]*Conversation, error) {
-	return db.Collect(ctx, s.d, "conversations", scan, "SELECT "+columns+` FROM conversation WHERE notice_at > 0 AND notice_at <= $1`+db.Here+`
+	return db.Collect(ctx, s.d, "conversations", scan, "SELECT "+columns+
+		" FROM conversation WHERE notice_at > 0 AND notice_at <= $1"+db.Here+`
 		ORDER BY notice_at LIMIT $2`, db.Millis(now), most)
 }
 

@@ -144,7 +144,8 @@ func (a *memberAccount) put(ctx context.Context, tx *configure.Tx, key fileKey) 
 
 func (f *factor) put(ctx context.Context, tx *configure.Tx, accountID string, secret []byte) error {
 	_, err := tx.Exec(ctx, `INSERT INTO second_factor (account_id, sealed, confirmed_at, last_step, created_at)
-		VALUES ($1, $2, $3, $4, $5)`, accountID, tx.Seal.Seal(accounts.FactorRow(accountID), secret), f.ConfirmedAt, f.LastStep, f.CreatedAt)
+		VALUES ($1, $2, $3, $4, $5)`, accountID, tx.Seal.Seal(accounts.FactorRow(accountID), secret), f.ConfirmedAt, f.LastStep,
+		f.CreatedAt)
 	for _, digest := range f.Codes {
 		if err == nil {
 			_, err = tx.Exec(ctx, "INSERT INTO recovery_code (account_id, digest) VALUES ($1, $2)", accountID, digest)
@@ -153,7 +154,7 @@ func (f *factor) put(ctx context.Context, tx *configure.Tx, accountID string, se
 	return db.Wrap(err, "store a second factor")
 }
 
-// mapped returns tuples with the ids of accounts of this installation. It returns the data itself if there are none to replace.
+// mapped returns tuples with the ids of accounts of this installation, or the data itself if there are none to replace.
 func (m mapping) mapped(t *table, data []byte) ([]byte, error) {
 	if len(m) == 0 || len(t.Accounts) == 0 {
 		return data, nil

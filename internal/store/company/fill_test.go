@@ -81,7 +81,10 @@ func (f *filling) accounts(ctx context.Context, c int) error {
 		for _, st := range []db.Statement{
 			{SQL: `INSERT INTO account (id, email, name, password_hash, confirmed_at, created_at, updated_at, proved_at)
 				VALUES ($1, $2, 'A member', 'hash', 1, 2, 3, 4)`, Args: []any{id, id + "@example.com"}},
-			{SQL: "INSERT INTO account_identity (issuer, subject, account_id, created_at) VALUES ('https://id.example', $1, $1, 5)", Args: []any{id}},
+			{
+				SQL:  "INSERT INTO account_identity (issuer, subject, account_id, created_at) VALUES ('https://id.example', $1, $1, 5)",
+				Args: []any{id},
+			},
 			{
 				SQL:  "INSERT INTO second_factor (account_id, sealed, confirmed_at, last_step, created_at) VALUES ($1, $2, 6, 7, 8)",
 				Args: []any{id, f.store.Sealer.Seal(accounts.FactorRow(id), []byte("secret of "+id))},

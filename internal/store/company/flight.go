@@ -12,9 +12,8 @@ import (
 	"carillon/internal/store/db"
 )
 
-// inFlight are the queries for work of a company $1 that has begun and whose result is not stored yet. Work that no node can
-// complete any more is not counted: its lease ends, or its node is gone, and it is recovered at the new installation. $2 is the
-// present time.
+// inFlight are the queries for work of a company $1 that has begun and has no result yet. Work that no node can complete any
+// more is not counted: its lease ends, or its node is gone, and it is recovered at the new installation. $2 is the present time.
 //
 //nolint:gochecknoglobals // a constant table
 var inFlight = []struct{ what, query string }{

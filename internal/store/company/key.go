@@ -14,7 +14,7 @@ import (
 	"carillon/internal/store/configure"
 )
 
-// fileKey is the key of a file: the plain key of the company, which its secrets are sealed with, and what derives from it.
+// fileKey is the key of a file: the plain key of the company, which seals its secrets, with a key that derives from it.
 type fileKey struct {
 	plain  []byte
 	sealer *configure.Sealer

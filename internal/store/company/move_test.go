@@ -45,7 +45,8 @@ func TestEveryRowBelongsToOneCompanyOrTheInstallation(t *testing.T) {
 					}
 					owner[key] = id
 					return nil
-				}, "SELECT CAST("+strings.ReplaceAll(x.keys("t."), ", ", " AS TEXT) || '/' || CAST(")+" AS TEXT)"+x.from(), id); err != nil {
+				}, "SELECT CAST("+strings.ReplaceAll(x.keys("t."), ", ", " AS TEXT) || '/' || CAST(")+" AS TEXT)"+x.from(),
+					id); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -206,15 +207,24 @@ func TestARefusedImportChangesNothing(t *testing.T) {
 			prepare   string // at the target
 			want      string
 		}{
-			"cut":            {write("cut", whole[:len(whole)/2]), file + KeySuffix, "", "damaged"},
-			"flipped":        {write("flipped", flipped), file + KeySuffix, "", "damaged"},
-			"empty":          {write("empty", nil), file + KeySuffix, "", "damaged"},
-			"wrong key":      {file, other, "", "key"},
-			"taken number":   {file, file + KeySuffix, "INSERT INTO number_owner (number, company_id, assigned_at) SELECT 'number 0 1 ñ 漢字 \\N\t''\n', id, 1 FROM company", "number_owner"},
-			"taken name":     {file, file + KeySuffix, "UPDATE company SET name = 'name 0 0 ñ 漢字 \\N\t''\n'", "company"},
-			"taken seq":      {file, file + KeySuffix, "UPDATE notification SET seq = 3 WHERE seq = 1001", "notification"},
-			"taken email":    {file, file + KeySuffix, "UPDATE account SET email = 'account-0-1@example.com', proved_at = 0, password_hash = 'x' WHERE id = 'account-1-1'", "e-mail"},
-			"taken identity": {file, file + KeySuffix, "UPDATE account_identity SET subject = 'account-0-1' WHERE subject = 'account-1-1'", "identity"},
+			"cut":       {write("cut", whole[:len(whole)/2]), file + KeySuffix, "", "damaged"},
+			"flipped":   {write("flipped", flipped), file + KeySuffix, "", "damaged"},
+			"empty":     {write("empty", nil), file + KeySuffix, "", "damaged"},
+			"wrong key": {file, other, "", "key"},
+			"taken number": {
+				file, file + KeySuffix,
+				"INSERT INTO number_owner (number, company_id, assigned_at) SELECT 'number 0 1 ñ 漢字 \\N\t''\n', id, 1 FROM company",
+				"number_owner",
+			},
+			"taken name": {file, file + KeySuffix, "UPDATE company SET name = 'name 0 0 ñ 漢字 \\N\t''\n'", "company"},
+			"taken seq":  {file, file + KeySuffix, "UPDATE notification SET seq = 1 WHERE seq = 1001", "notification"},
+			"taken email": {
+				file, file + KeySuffix, "UPDATE account SET email = 'account-0-1@example.com', proved_at = 0, password_hash = 'x' " +
+					"WHERE id = 'account-1-1'", "e-mail",
+			},
+			"taken identity": {
+				file, file + KeySuffix, "UPDATE account_identity SET subject = 'account-0-1' WHERE subject = 'account-1-1'", "identity",
+			},
 		} {
 			target := newStore(t, s.DB.Engine(), 2)
 			fill(t, target)
@@ -329,8 +339,8 @@ func TestAccountsOfTheSamePersonAreUsed(t *testing.T) {
 	engines(t, func(t *testing.T, a *store.Store) {
 		fill(t, a)
 		b := newStore(t, a.DB.Engine(), 2)
-		if _, err := b.DB.Exec(t.Context(), `INSERT INTO account (id, email, name, password_hash, confirmed_at, created_at, updated_at, proved_at)
-			VALUES ('there', $1, 'The same', 'other', 1, 1, 1, 1)`, accountID(0, 0)+"@example.com"); err != nil {
+		if _, err := b.DB.Exec(t.Context(), `INSERT INTO account (id, email, name, password_hash, confirmed_at, created_at,
+			updated_at, proved_at) VALUES ('there', $1, 'The same', 'other', 1, 1, 1, 1)`, accountID(0, 0)+"@example.com"); err != nil {
 			t.Fatal(err)
 		}
 		before := contentsOf(t, a, companies[0])

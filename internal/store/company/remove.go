@@ -11,7 +11,7 @@ import (
 	"carillon/internal/store/db"
 )
 
-// Remove deletes a company that is not in use here: one that was moved, or whose import was interrupted or not taken into use.
+// Remove deletes a company that is not in use here: one that was moved, or an imported one that was never taken into use.
 // name is the company's, as a confirmation. It may be repeated after it was interrupted at any point.
 func (m *Mover) Remove(ctx context.Context, id, name string, report func(Progress)) error {
 	if report == nil {
