@@ -92,7 +92,7 @@ func (c *companyExport) Run(ctx context.Context, env *environment) error {
 	}
 	key := to + company.KeySuffix
 	return c.done(env, reply.Done, fmt.Sprintf(`%s: %s of %s, stopped here since %s
-%s: its key. Whoever has both files has all secrets of the company: delete them after the move
+%s: its key. Both files together have all secrets of the company: delete them after the move
 import them at the other installation with:
   carillon company import %s --key %s
 or take the company back with:
