@@ -344,6 +344,14 @@ func movingKeys(t *testing.T, r *rig) {
 	if err != nil || len(moved) != 1 || !bytes.Equal(moved[0], links) {
 		t.Errorf("%d keys of other installations, %v", len(moved), err)
 	}
+	for _, bad := range []string{"", "{}", `{"secret":"AAAA"}`, strings.Replace(string(plain), "counted", "other", 1)} {
+		err := there.Config.Change(ctx, func(ctx context.Context, tx *configure.Tx) error {
+			return configure.ImportKey(ctx, tx, theirs, []byte(bad), there.now)
+		})
+		if err == nil || bad != "" && strings.Contains(err.Error(), bad) {
+			t.Errorf("the key %q: %v", bad, err)
+		}
+	}
 	// Back home, its links are those of the installation again.
 	r.configure(t, func(ctx context.Context, tx *configure.Tx) error {
 		if _, err := tx.Exec(ctx, "DELETE FROM company_key WHERE company_id = $1", ours); err != nil {

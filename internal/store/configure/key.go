@@ -54,6 +54,11 @@ func readKey(companyID string, plain []byte) (*key, error) {
 	return &key{companyID, text.Secret, text.Former, aead, hex.EncodeToString(sum[:8])}, nil
 }
 
+// prefix begins the values that the key sealed.
+func (k *key) prefix() string { return "v2:" + k.id + ":" }
+
+func (k *key) seal(row string, plain []byte) string { return seal(k.aead, k.prefix(), row, plain) }
+
 // derive returns the key for a purpose, as Sealer.Derive does from the master key.
 func (k *key) derive(purpose string) ([]byte, error) {
 	return hkdf.Key(sha256.New, k.secret, nil, "carillon "+purpose, sha256.Size)
@@ -74,7 +79,7 @@ func (s *Sealer) OpenOf(companyID, sealedKey, row, sealed string) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	plain, ok := open(k.aead, "v2:"+k.id+":", row, sealed)
+	plain, ok := open(k.aead, k.prefix(), row, sealed)
 	if !ok {
 		return nil, errKey
 	}
@@ -91,7 +96,7 @@ func (s *Sealer) SealOf(ctx context.Context, q db.Querier, companyID, row string
 	if k == nil {
 		return s.Seal(row, plain), nil
 	}
-	return seal(k.aead, "v2:"+k.id+":", row, plain), nil
+	return k.seal(row, plain), nil
 }
 
 // findKey reads a company's key; nil if it has none.
@@ -170,6 +175,9 @@ func ImportKey(ctx context.Context, tx *Tx, companyID string, plain []byte, now 
 	if err != nil {
 		return err
 	}
+	if len(k.former[CountedLinks]) != sha256.Size {
+		return errKey
+	}
 	own, err := tx.Seal.Derive(CountedLinks)
 	if err != nil {
 		return err
@@ -211,16 +219,21 @@ func Reseal(ctx context.Context, tx *Tx, companyID string, tables []Sealed, now 
 	if err != nil {
 		return err
 	}
+	if k == nil {
+		if k, err = tx.Seal.findKey(ctx, tx, companyID); err != nil {
+			return err
+		}
+	}
 	for _, t := range tables {
-		if err := tx.reseal(ctx, companyID, t); err != nil {
+		if err := tx.reseal(ctx, k, t); err != nil {
 			return fmt.Errorf("seal the values in %s: %w", t.Table, err)
 		}
 	}
 	return nil
 }
 
-// reseal seals the values of one table.
-func (tx *Tx) reseal(ctx context.Context, companyID string, t Sealed) error {
+// reseal seals the values of one table by a company's key.
+func (tx *Tx) reseal(ctx context.Context, k *key, t Sealed) error {
 	type value struct {
 		key    []any
 		sealed string
@@ -232,7 +245,7 @@ func (tx *Tx) reseal(ctx context.Context, companyID string, t Sealed) error {
 			dest = append(dest, &v.key[i])
 		}
 		return v, scan(dest...)
-	}, "SELECT sealed, "+strings.Join(t.Key, ", ")+" FROM "+t.Table+" WHERE company_id = $1 AND sealed LIKE 'v1:%'", companyID)
+	}, "SELECT sealed, "+strings.Join(t.Key, ", ")+" FROM "+t.Table+" WHERE company_id = $1 AND sealed LIKE 'v1:%'", k.companyID)
 	if err != nil {
 		return err
 	}
@@ -241,16 +254,13 @@ func (tx *Tx) reseal(ctx context.Context, companyID string, t Sealed) error {
 		update += fmt.Sprintf(" AND %s = $%d", column, i+3)
 	}
 	for _, v := range all {
-		row := t.Row(companyID, v.key)
+		row := t.Row(k.companyID, v.key)
 		plain, err := tx.Seal.Open(row, v.sealed)
 		if err != nil {
 			return err
 		}
-		sealed, err := tx.Seal.SealOf(ctx, tx, companyID, row, plain)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, update, append([]any{sealed, companyID}, v.key...)...); err != nil {
+		args := append([]any{k.seal(row, plain), k.companyID}, v.key...)
+		if _, err := tx.Exec(ctx, update, args...); err != nil {
 			return err
 		}
 	}
@@ -262,7 +272,7 @@ func (tx *Tx) reseal(ctx context.Context, companyID string, t Sealed) error {
 type Derived struct{ Key, Former []byte }
 
 // Derived returns a company's keys for a purpose, from the cache. Those of a company without a key derive from the
-// master key.
+// master key. Other nodes use and accept the keys of a company that gets its key after Spread.
 func (c *Configuration) Derived(ctx context.Context, companyID, purpose string) (Derived, error) {
 	k, err := c.keys.Get(ctx, companyID, func(ctx context.Context) (*key, string, error) {
 		var sealed string
