@@ -158,7 +158,11 @@ func TestACompanyMovesThereAndBack(t *testing.T) {
 			if diff := cmp.Diff(other, contentsOf(t, a, stays)); diff != "" {
 				t.Error("the other company: ", diff)
 			}
-			f, err := b.Factors.Factor(t.Context(), accountID(0, 1))
+			var left int
+			if err := b.DB.Row(t.Context(), []any{&left}, "SELECT COUNT(*) FROM account"); err != nil || left > 0 {
+				t.Errorf("%d accounts are left, %v", left, err)
+			}
+			f, err := a.Factors.Factor(t.Context(), accountID(0, 1))
 			if err != nil || f == nil || string(f.Secret) != "secret of "+accountID(0, 1) || f.Recovery != 1 {
 				t.Errorf("a second factor: %+v, %v", f, err)
 			}
@@ -341,6 +345,10 @@ func TestAccountsOfTheSamePersonAreUsed(t *testing.T) {
 		b := newStore(t, a.DB.Engine(), 2)
 		if _, err := b.DB.Exec(t.Context(), `INSERT INTO account (id, email, name, password_hash, confirmed_at, created_at,
 			updated_at, proved_at) VALUES ('there', $1, 'The same', 'other', 1, 1, 1, 1)`, accountID(0, 0)+"@example.com"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.DB.Exec(t.Context(), "INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, 'owner')", accountID(0, 0),
+			companies[1]); err != nil {
 			t.Fatal(err)
 		}
 		before := contentsOf(t, a, companies[0])

@@ -49,6 +49,9 @@ func (m *Mover) erase(ctx context.Context, id string, only Move, report func(Pro
 	if err != nil {
 		return err
 	}
+	if err := m.eraseAccounts(ctx, id); err != nil {
+		return fmt.Errorf("delete accounts: %w", err)
+	}
 	p := Progress{Phase: Deleting}
 	if only == Arriving {
 		p.Phase = Emptying
@@ -67,6 +70,19 @@ func (m *Mover) erase(ctx context.Context, id string, only Move, report func(Pro
 		_, err := tx.Exec(ctx, "DELETE FROM company WHERE id = $1", id)
 		return err
 	})
+}
+
+// eraseAccounts deletes the accounts of members who belong to no other company, with their sessions.
+func (m *Mover) eraseAccounts(ctx context.Context, id string) error {
+	for n := int64(stepRows); n == stepRows; {
+		var err error
+		if n, err = m.store.DB.Exec(ctx, `DELETE FROM account WHERE id IN (SELECT m.account_id FROM membership AS m WHERE m.company_id = $1
+			AND NOT EXISTS (SELECT 1 FROM membership AS o WHERE o.account_id = m.account_id AND o.company_id <> $1) LIMIT $2)`,
+			id, stepRows); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eraseFrom deletes the company's rows of a table.

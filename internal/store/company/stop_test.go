@@ -111,8 +111,8 @@ func TestNothingOfAStoppedCompanyIsDue(t *testing.T) {
 	engines(t, func(t *testing.T, s *store.Store) {
 		fill(t, s)
 		for _, st := range []string{
-			"UPDATE template SET components = '[]', report = ''", "UPDATE conversation SET state = 'queued', tags = '[]', asks = '', memory = '', " +
-				"question = '', unanswered = '', undo = ''",
+			"UPDATE template SET components = '[]', report = ''",
+			"UPDATE conversation SET state = 'queued', tags = '[]', asks = '', memory = '', question = '', unanswered = '', undo = ''",
 			"UPDATE flow_run SET variables = '{}', question = '', path = '0', state = 'calling' WHERE id LIKE '%-1'",
 			"UPDATE flow_run SET variables = '{}', question = '', path = '0' WHERE id NOT LIKE '%-1'",
 			"UPDATE bulk_job SET state = 'sending', settings = '{}', result = '{}'", "UPDATE embedding SET model = ''",
