@@ -347,8 +347,8 @@ func TestAccountsOfTheSamePersonAreUsed(t *testing.T) {
 			updated_at, proved_at) VALUES ('there', $1, 'The same', 'other', 1, 1, 1, 1)`, accountID(0, 0)+"@example.com"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.DB.Exec(t.Context(), "INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, 'owner')", accountID(0, 0),
-			companies[1]); err != nil {
+		if _, err := a.DB.Exec(t.Context(), "INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, 'owner')",
+			accountID(0, 0), companies[1]); err != nil {
 			t.Fatal(err)
 		}
 		before := contentsOf(t, a, companies[0])

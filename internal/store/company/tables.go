@@ -41,7 +41,10 @@ func under(name, parent, on string, accounts ...string) Table {
 func installation(name, why string) Table { return Table{Name: name, Found: Installation, Stays: why} }
 
 func member(name string) Table {
-	return Table{Name: name, Found: OfMembers, Stays: "accounts are exported with the memberships; those without another company are removed with it"}
+	return Table{
+		Name: name, Found: OfMembers,
+		Stays: "accounts are exported with the memberships; those without another company are removed with it",
+	}
 }
 
 // Tables returns every table of the schema, each after those that it refers to. Exports and imports work in this order, and
