@@ -178,7 +178,8 @@ func (c *companyRemove) Run(ctx context.Context, env *environment) error {
 	if _, err := c.do(ctx, env, company.Request{Do: company.DoRemove, ID: c.ID, Name: c.Confirm}); err != nil {
 		return err
 	}
-	return c.done(env, map[string]bool{"removed": true}, "the company was removed, with the accounts of members who belong to no other company")
+	return c.done(env, map[string]bool{"removed": true},
+		"the company was removed, with the accounts of members who belong to no other company")
 }
 
 // companyProgress shows the progress of a command: a line that is redrawn, or one line for each phase.

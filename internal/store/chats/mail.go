@@ -82,7 +82,7 @@ func (s *MailReplies) Claim(ctx context.Context, x MailDue, now, until time.Time
 			lock = " FOR UPDATE"
 		}
 		open, err := db.Collect(ctx, tx, "e-mails", scanMail, "SELECT "+mailColumns+` FROM mail_reply WHERE conversation_id = $1
-			AND company_id = $2 AND state IN ('queued', 'sending') ORDER BY seq`+lock, x.ConversationID, x.CompanyID)
+			AND company_id = $2 AND state IN ('queued', 'sending')`+db.Here+` ORDER BY seq`+lock, x.ConversationID, x.CompanyID)
 		first := slices.IndexFunc(open, func(m MailReply) bool { return m.dueAt <= db.Millis(now) })
 		if err != nil || first < 0 {
 			return nil, err

@@ -119,7 +119,7 @@ func (s *Past) Due(ctx context.Context, now time.Time, most int, without []strin
 // Claim reserves a due import for a node until an instant. Of concurrent claims, only one returns true.
 func (s *Past) Claim(ctx context.Context, x *PastImport, node string, now, until time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, `UPDATE past_import SET due_at = $1, node = $5
-		WHERE sender = $2 AND company_id = $3 AND due_at > 0 AND due_at <= $4`,
+		WHERE sender = $2 AND company_id = $3 AND due_at > 0 AND due_at <= $4`+db.Here,
 		db.Millis(until), x.SenderUID, x.CompanyID, db.Millis(now), node)
 	return n > 0, db.Wrap(err, "claim an import")
 }

@@ -154,7 +154,7 @@ func (s *Reviews) Due(ctx context.Context, now time.Time, limit int, without []s
 // attempt.
 func (s *Reviews) Claim(ctx context.Context, c *Conversation, until time.Time) (ok bool, err error) {
 	n, err := s.d.Exec(ctx, `UPDATE conversation SET review_at = $1, review_tries = review_tries + 1
-		WHERE id = $2 AND company_id = $3 AND review_at = $4 AND last_seq = $5`,
+		WHERE id = $2 AND company_id = $3 AND review_at = $4 AND last_seq = $5`+db.Here,
 		db.Millis(until), c.ID, c.CompanyID, db.Millis(c.ReviewAt), c.LastSeq)
 	return n > 0, db.Wrap(err, "claim review")
 }

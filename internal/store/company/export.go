@@ -41,6 +41,7 @@ type Progress struct {
 type ExportOptions struct {
 	To     string        // file to write; the key gets its name and KeySuffix
 	Wait   time.Duration // bound on the wait for work in progress; default 2 min
+	Grace  time.Duration // wait for the commits of requests that began before the stop; default 6 s, longer than a commit lasts
 	Report func(Progress)
 }
 
@@ -56,7 +57,10 @@ type Done struct {
 	SHA256   string   `json:"sha256,omitempty"`
 }
 
-const defaultWait = 2 * time.Minute
+const (
+	defaultWait  = 2 * time.Minute
+	defaultGrace = 6 * time.Second
+)
 
 // export is an export in progress.
 type export struct {
@@ -76,6 +80,9 @@ type export struct {
 func (m *Mover) Export(ctx context.Context, id string, o ExportOptions) (done Done, err error) {
 	if o.Wait == 0 {
 		o.Wait = defaultWait
+	}
+	if o.Grace == 0 {
+		o.Grace = defaultGrace
 	}
 	for _, name := range []string{o.To, o.To + KeySuffix} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {

@@ -59,10 +59,11 @@ const lookEvery = 200 * time.Millisecond
 // quiet waits until every node has stopped the company and nothing of it is in flight, and returns a snapshot of that
 // moment.
 func (e *export) quiet(ctx context.Context) (*snapshot, error) {
-	wait := lookEvery
+	wait := e.o.Grace
 	if !e.store.DB.SQLite() {
-		wait = configure.Spread
+		wait = max(wait, configure.Spread)
 	}
+	e.report(Progress{Phase: Waiting})
 	for end := time.Now().Add(e.o.Wait); ; wait = lookEvery {
 		if err := sleep(ctx, wait); err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -92,7 +93,7 @@ func trip(t *testing.T, from, to *store.Store, id string) {
 		t.Fatal(err)
 	}
 	name := states[slices.IndexFunc(states, func(s State) bool { return s.ID == id })].Name
-	done, err := source.Export(t.Context(), id, ExportOptions{To: file})
+	done, err := source.Export(t.Context(), id, ExportOptions{To: file, Grace: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestARefusedImportChangesNothing(t *testing.T) {
 		fill(t, s)
 		id := companies[0]
 		file := filepath.Join(t.TempDir(), "file")
-		if _, err := New(s, "test").Export(t.Context(), id, ExportOptions{To: file}); err != nil {
+		if _, err := New(s, "test").Export(t.Context(), id, ExportOptions{To: file, Grace: time.Millisecond}); err != nil {
 			t.Fatal(err)
 		}
 		whole, err := os.ReadFile(file)
@@ -257,7 +258,7 @@ func prepareTarget(t *testing.T, s *store.Store, change string) {
 	t.Helper()
 	m := New(s, "test")
 	file := filepath.Join(t.TempDir(), "file")
-	if _, err := m.Export(t.Context(), companies[0], ExportOptions{To: file}); err != nil {
+	if _, err := m.Export(t.Context(), companies[0], ExportOptions{To: file, Grace: time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := m.Finish(t.Context(), companies[0]); err != nil {
@@ -306,7 +307,7 @@ func TestAnInterruptedMoveStartsOver(t *testing.T) {
 			}
 		}
 		interrupted(func(ctx context.Context, report func(Progress)) error {
-			_, err := New(a, "test").Export(ctx, id, ExportOptions{To: file, Report: report})
+			_, err := New(a, "test").Export(ctx, id, ExportOptions{To: file, Grace: time.Millisecond, Report: report})
 			if err != nil {
 				if states, _ := New(a, "test").List(t.Context()); states[0].State != active {
 					t.Errorf("after an interrupted export: %v", states)
@@ -355,7 +356,7 @@ func TestAccountsOfTheSamePersonAreUsed(t *testing.T) {
 		trip2 := func(from, to *store.Store) {
 			t.Helper()
 			file := filepath.Join(t.TempDir(), "file")
-			if _, err := New(from, "test").Export(t.Context(), companies[0], ExportOptions{To: file}); err != nil {
+			if _, err := New(from, "test").Export(t.Context(), companies[0], ExportOptions{To: file, Grace: time.Millisecond}); err != nil {
 				t.Fatal(err)
 			}
 			code, err := New(from, "test").Finish(t.Context(), companies[0])

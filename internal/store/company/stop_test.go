@@ -160,7 +160,7 @@ func TestAnExportWaitsForWorkInProgress(t *testing.T) {
 		}
 		set("UPDATE incoming_call SET under_way = TRUE WHERE company_id = $1")
 		waits := 0
-		_, err := m.Export(t.Context(), companies[0], ExportOptions{To: file, Wait: time.Millisecond, Report: func(p Progress) {
+		_, err := m.Export(t.Context(), companies[0], ExportOptions{To: file, Grace: time.Millisecond, Wait: time.Millisecond, Report: func(p Progress) {
 			if p.Phase == Waiting {
 				waits++
 			}
@@ -175,7 +175,7 @@ func TestAnExportWaitsForWorkInProgress(t *testing.T) {
 		if left, _ := os.ReadDir(filepath.Dir(file)); len(left) > 0 {
 			t.Errorf("files are left: %v", left)
 		}
-		_, err = m.Export(t.Context(), companies[0], ExportOptions{To: file, Report: func(p Progress) {
+		_, err = m.Export(t.Context(), companies[0], ExportOptions{To: file, Grace: time.Millisecond, Report: func(p Progress) {
 			if p.Phase == Waiting {
 				waits++
 				set("UPDATE incoming_call SET under_way = FALSE WHERE company_id = $1")
