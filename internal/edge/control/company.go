@@ -25,7 +25,7 @@ type companyLine struct {
 // maxCommand limits the size of a command about companies.
 const maxCommand = 64 << 10
 
-// progressEvery is the interval between two lines of progress.
+// progressEvery is the interval between two lines of progress of a phase.
 const progressEvery = 200 * time.Millisecond
 
 // company runs a command about companies and reports its progress in lines of JSON. It stops if the client disconnects.
@@ -38,6 +38,7 @@ func (c *Control) company(w http.ResponseWriter, r *http.Request) {
 	connection := http.NewResponseController(w)
 	var mu sync.Mutex
 	var reported time.Time
+	var phase company.Phase
 	line := func(l companyLine) {
 		_ = json.NewEncoder(w).Encode(l) // the client may have disconnected
 		_ = connection.Flush()
@@ -46,8 +47,8 @@ func (c *Control) company(w http.ResponseWriter, r *http.Request) {
 	reply, err := c.Company(r.Context(), asked, func(p company.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
-		if time.Since(reported) >= progressEvery {
-			reported = time.Now()
+		if p.Phase != phase || time.Since(reported) >= progressEvery {
+			reported, phase = time.Now(), p.Phase
 			line(companyLine{Progress: &p})
 		}
 	})
