@@ -25,6 +25,7 @@ const (
 	movingCompany = "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e07"
 	movingName    = "Travels"
 	stayingKey    = "ck_staying_live"
+	onceNumber    = "34620000001" // of the request that is repeated after each move
 )
 
 const travelsProvision = `companies:
@@ -228,6 +229,9 @@ func (s *cells) post(c *cell, method, path, key, body string) (status int, answe
 		s.t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
+	if strings.Contains(body, onceNumber) {
+		r.Header["Idempotency-Key"] = []string{"once"}
+	}
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		s.t.Fatal(err)
@@ -264,6 +268,19 @@ func (s *cells) accept(c *cell, requests int, at time.Time) {
 			s.accepted[n] = id
 		}
 	}
+}
+
+// repeat sends the same request with the same idempotency key; it is accepted once.
+func (s *cells) repeat(c *cell) {
+	s.t.Helper()
+	status, answer, _ := s.post(c, http.MethodPost, "/notify", accessKey, `{"contacts":[{"number":"`+onceNumber+`","name":"Ana"}],`+
+		`"recipient_id":"main","name_template":"plain","language_template":"en","notification_type":"transactional",`+
+		`"campaign_name":"cells","components_push":{"body_text_0":"Ana"}}`)
+	id, _ := answer["notification_id"].(string)
+	if first := s.accepted[onceNumber]; status != http.StatusOK || first != "" && first != id {
+		s.t.Errorf("a repeated request: %d, %v, first %s", status, answer, first)
+	}
+	s.accepted[onceNumber] = id
 }
 
 // other sends a message of the other company at an installation, which works all the time.
@@ -412,12 +429,14 @@ func TestACompanyMovesToAnotherInstallationAndBack(t *testing.T) {
 			s.accept(s.home, 1, tomorrow)
 			s.closed.Store(true)
 			s.ask("34600500001", "begin", "First?")
+			s.repeat(s.home)
 			s.accept(s.home, 10, time.Time{})
 			s.accept(s.home, 5, time.Now().Add(3*time.Second))
 			s.accept(s.home, 5, time.Now().Add(6*time.Second))
 			s.move(s.home, s.away)
 			s.closed.Store(false)
 			s.accept(s.away, 2, time.Time{})
+			s.repeat(s.away)
 			s.balance(s.away, 20)
 			s.ask("34600500001", "1", "Thanks.")
 			s.closed.Store(true)
@@ -426,6 +445,7 @@ func TestACompanyMovesToAnotherInstallationAndBack(t *testing.T) {
 			s.move(s.away, s.home)
 			s.closed.Store(false)
 			s.accept(s.home, 2, time.Time{})
+			s.repeat(s.home)
 			s.balance(s.home, 20)
 			for _, id := range s.accepted {
 				if status, answer, _ := s.post(s.home, http.MethodGet, "/notify/"+id, accessKey, ""); status != http.StatusOK {
