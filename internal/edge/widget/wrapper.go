@@ -108,6 +108,8 @@ func (d wrapper) page(w http.ResponseWriter, r *http.Request, key, id string) er
 	switch refused := p.Company.Refusal(); {
 	case carillon.IsCode(refused, carillon.ServiceUnavailable):
 		return &plainError{http.StatusServiceUnavailable, "The company is being moved: try again in a moment"}
+	case p.Company.Gone():
+		return &plainError{http.StatusForbidden, "The company was moved to another installation"}
 	case refused != nil:
 		return &plainError{http.StatusForbidden, "The company is suspended"}
 	case !p.Allows(auth.WidgetUse):
