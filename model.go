@@ -51,6 +51,27 @@ type Company struct {
 	RecordingDays     int // for recordings of calls; 0 means as long as their conversations
 	Inbox             InboxRules
 	Suppresses        bool // has at least one suppressed number; otherwise no lookup is needed
+	Move              string // state of a move to or from another installation (docs/guides/cells.md); empty if it is in use here
+}
+
+// moveRetry is the number of seconds after which callers of a company that is being moved may try again.
+const moveRetry = 30
+
+// Gone reports whether the company is in use at another installation.
+func (c *Company) Gone() bool { return c.Move == "moved" || c.Move == "removing" }
+
+// Refusal returns the error for everything that a company asks for or has to do, or nil. While a company is being
+// moved it is service_unavailable, so that callers and channels repeat their requests; else forbidden.
+func (c *Company) Refusal() error {
+	switch {
+	case c.Gone():
+		return Denied("The company was moved to another installation")
+	case c.Move != "":
+		return &Error{Code: ServiceUnavailable, Message: "The company is being moved", RetryAfter: moveRetry}
+	case c.Suspended:
+		return Denied("The company is suspended")
+	}
+	return nil
 }
 
 // InboxRules are a company's rules for notices about conversations.

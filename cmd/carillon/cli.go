@@ -60,6 +60,7 @@ type commands struct {
 	Restore       restoreCommand       `cmd:"" help:"Restore a backup into a new data folder; due messages are held."`
 	Restored      restoredCommand      `cmd:"" help:"Send or fail the messages that are held after a restore."`
 	Migrate       migrateCommand       `cmd:"" help:"Move the installation from SQLite to PostgreSQL, or back."`
+	Company       companyCommand       `cmd:"" help:"Move a company to another installation: export, import, resume, remove."`
 	Health        healthCommand        `cmd:"" help:"Check whether a running program responds, or is ready."`
 	Version       versionCommand       `cmd:"" help:"Print the version."`
 	Completion    completionCommand    `cmd:"" help:"Print a script that completes commands in a shell."`
@@ -112,6 +113,12 @@ func newCommands() *commands {
 	cli.Backup.Settings = newSettingFlags(backupSettings...)
 	cli.Restore.Settings = newSettingFlags(restoreSettings...)
 	cli.Migrate.Settings = newSettingFlags(migrateSettings...)
+	for _, p := range []*placed{
+		&cli.Company.List.placed, &cli.Company.Export.placed, &cli.Company.Import.placed, &cli.Company.Moved.placed,
+		&cli.Company.Resume.placed, &cli.Company.Remove.placed,
+	} {
+		p.Settings = newSettingFlags(companySettings...)
+	}
 	cli.Restored.Mark.Settings = newSettingFlags(restoreSettings...)
 	cli.Restored.Accept.Settings = newSettingFlags(restoreSettings...)
 	return cli

@@ -20,8 +20,9 @@ const docHead = `# Command line
 ` + "`" + `carillon serve` + "`" + ` runs the service; its flags are the [settings](settings.md). Most other commands ` +
 	`are HTTP clients of a running
 service. ` + "`" + `apply` + "`" + ` ([provisioning](guides/provisioning.md)), ` + "`" + `backup` + "`" + `, ` + "`" +
-	`restore` + "`" + `, ` + "`" + `restored mark` + "`" + ` ([backup](guides/backup.md)) and
-` + "`" + `migrate` + "`" + ` ([scale](guides/scale.md#from-sqlite-to-postgresql)) work on the database or its folder.
+	`restore` + "`" + `, ` + "`" + `restored mark` + "`" + ` ([backup](guides/backup.md)),
+` + "`" + `migrate` + "`" + ` ([scale](guides/scale.md#from-sqlite-to-postgresql)) and ` + "`" + `company` + "`" +
+	` ([cells](guides/cells.md)) work on the database or its folder.
 
 A command finds the address of the service in this order: ` + "`" + `--url` + "`" + `, ` + "`" + `CARILLON_URL` + "`" +
 	`, the ready file (` + "`" + `./data/ready.json` + "`" + `, which

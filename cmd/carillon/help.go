@@ -10,6 +10,9 @@ var helpTexts = kong.Vars{
 	"call_run_help":  "Name of this run; repeating it within 24 hours calls nobody twice. By default each run is new.",
 	"call_type_help": "transactional or marketing; default transactional.",
 	"channel_help":   "messaging or voice; default messaging.",
+	"company_gone_help": "The former installation is lost for good, and so is its code. Never use it otherwise: two installations " +
+		"would send the same messages.",
+	"company_to_help": "New file, written by the running program; the key is written next to it as FILE.key.",
 	"csv_help": "File of recipients: a header row with number, name and your own columns, then one recipient per row. " +
 		"An Excel workbook (.xlsx), or CSV in any encoding and with any separator.",
 	"interval_help": "Time between two messages to one number, as 6s; else the provider's default.",

@@ -1,5 +1,5 @@
 // Command carillon runs the notification service. `carillon serve` is the service. The other commands are HTTP clients
-// of it, except those that open the database: apply, backup, restore and restored mark.
+// of it, except those that open the database: apply, backup, company, migrate, restore and restored mark.
 package main
 
 import (

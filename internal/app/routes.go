@@ -2,7 +2,6 @@ package app
 
 import (
 	"net/http"
-	"net/netip"
 	"slices"
 
 	"carillon/docs"
@@ -28,7 +27,7 @@ func (p *parts) route(a *App) error {
 		return err
 	}
 	a.router = httpio.NewRouter(a.log, p.observer.Responded, p.routes(a, sessionKey)...)
-	a.router.Slow, a.router.Refused = a.cfg.LogSlow, refusals(p.activity, a.cfg.TrustedProxies)
+	a.router.Slow, a.router.Refused = a.cfg.LogSlow, a.refusals(p.activity)
 	a.router.Proxies, a.router.Bodies = a.cfg.TrustedProxies, a.shares.Of(share.Bodies)
 	a.router.Streams = a.shares.Of(share.EventStreams.Of(int64(a.cfg.MaxConnections+1) / 2)) // the rest is for requests
 	return nil
@@ -105,12 +104,19 @@ func (p *parts) widgetRoutes(a *App, d widget.Deps, root httpio.Handler) []httpi
 	return all
 }
 
-// refusals returns a function that records refused and failed calls, with the client's address and user agent.
-func refusals(to *activity.Recorder, proxies []netip.Prefix) func(r *http.Request, x httpio.Refusal) {
+// refusals returns a function that records refused and failed calls, with the client's address and user agent. Those of a
+// company that is being moved are not recorded: its rows must not change.
+func (a *App) refusals(to *activity.Recorder) func(r *http.Request, x httpio.Refusal) {
 	return func(r *http.Request, x httpio.Refusal) {
+		if x.CompanyID != "" {
+			if c, err := a.store.Accounts.Company(r.Context(), x.CompanyID); err == nil && c.Move != "" {
+				return
+			}
+		}
 		to.Refused(activity.Refused{
 			CompanyID: x.CompanyID, KeyID: x.KeyID, RequestID: x.RequestID, Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
-			Status: x.Status, Code: x.Code, Message: x.Message, Address: httpio.ClientAddress(r, proxies), Agent: r.UserAgent(),
+			Status: x.Status, Code: x.Code, Message: x.Message, Agent: r.UserAgent(),
+			Address:     httpio.ClientAddress(r, a.cfg.TrustedProxies),
 			ContentType: r.Header.Get("Content-Type"), Repeat: r.Header.Get("Idempotency-Key"), Body: x.Body, BodyRead: x.BodyRead,
 			Response: x.Response, Took: x.Took,
 		})

@@ -54,6 +54,7 @@ import (
 	"carillon/internal/send/whatsapp"
 	"carillon/internal/store"
 	"carillon/internal/store/chats"
+	"carillon/internal/store/company"
 	"carillon/internal/store/configure"
 	"carillon/internal/store/events"
 	"carillon/internal/store/purge"
@@ -172,6 +173,7 @@ func (p *parts) engineWork(a *App) func(context.Context) error {
 	}
 	return (&control.Control{
 		Store: a.store, Folder: a.cfg.Data, Read: ProvisionOptions(), Log: a.log, Move: a.askedToMove,
+		Company: company.New(a.store, Version()).Do,
 		Apply: func(ctx context.Context, set *config.Provision) (store.Summary, error) {
 			summary, err := a.apply(ctx, p, set)
 			telephone.WarnOfNumbers(ctx, a.store, a.log)
@@ -389,7 +391,7 @@ func (p *parts) wireTalking(a *App) error {
 	s := a.store
 	p.files = files.New(s.Files, files.Options{
 		Most: int64(a.cfg.FileSize) << 20, Company: int64(a.cfg.CompanyFiles) << 20, Keys: s.Config.Derived,
-		Suspended: a.suspended, Shares: a.shares,
+		Suspended: a.withheld, Shares: a.shares,
 	})
 	flowServers := effect.NewClient(a.cfg.MediaAllowPrivate)
 	a.onClose(flowServers.Close)
@@ -565,11 +567,24 @@ func (p *parts) sipOptions(a *App, certificate *tls.Config, take func(*sip.Incom
 	}
 }
 
-// suspended reports whether a company is suspended.
+// suspended reports whether nothing of a company may start: it is suspended or being moved.
 func (a *App) suspended(ctx context.Context, companyID string) (bool, error) {
 	c, err := a.store.Accounts.Company(ctx, companyID)
 	if err != nil {
 		return false, err
+	}
+	return c.Refusal() != nil, nil
+}
+
+// withheld reports whether the files of a company are refused because it is suspended. While it is being moved it returns
+// the company's refusal.
+func (a *App) withheld(ctx context.Context, companyID string) (bool, error) {
+	c, err := a.store.Accounts.Company(ctx, companyID)
+	switch {
+	case err != nil:
+		return false, err
+	case c.Move != "":
+		return false, c.Refusal()
 	}
 	return c.Suspended, nil
 }

@@ -31,9 +31,12 @@ const (
 	progressWait = 5 * time.Second
 )
 
-// Settings implements queue.Worker. A line pauses while its company is suspended and outside its calling hours.
+// Settings implements queue.Worker. A line pauses while its company is suspended or being moved, and outside its calling hours.
 func (c *Calls) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
 	line, err := c.store.Senders.Sender(ctx, senderUID)
+	if carillon.IsCode(err, carillon.NotFound) { // it was removed with its company
+		return lane.Settings{Suspended: true}, nil
+	}
 	if err != nil {
 		return lane.Settings{}, err
 	}
@@ -42,7 +45,7 @@ func (c *Calls) Settings(ctx context.Context, senderUID int64) (lane.Settings, e
 		return lane.Settings{}, err
 	}
 	return lane.Settings{
-		CompanyID: line.CompanyID, Sender: line.ID, Suspended: company.Suspended, PerSecond: line.PerSecond,
+		CompanyID: line.CompanyID, Sender: line.ID, Suspended: company.Refusal() != nil, PerSecond: line.PerSecond,
 		PerRecipient:  line.PerRecipient,
 		MaxConcurrent: line.MaxConcurrent, Opens: func(at time.Time) time.Time { return hours.Next(company.CallingHours, at) },
 	}, nil
@@ -124,8 +127,8 @@ func (c *Calls) prepare(a *attempt) (queue.Done, bool) {
 		return a.later(now, "postponed by a fault on our side"), true
 	}
 	switch {
-	case a.company.Suspended: // suspended since it was prefetched; the lane pauses now
-		return a.later(now, "the company is suspended"), true
+	case a.company.Refusal() != nil: // since it was prefetched; the lane pauses now
+		return a.later(now, a.company.Refusal().Error()), true
 	case a.faults >= minFaults && now.Sub(a.since) > timeToLive:
 		return a.done(now, work.MoveDone, dial.Ending{
 			State: carillon.StateFailed, Reason: carillon.ReasonExpired, EndedBy: "system", At: now,

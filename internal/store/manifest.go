@@ -46,7 +46,7 @@ func ManifestFile(backup string) string { return backup + ".json" }
 // time.
 func Inspect(ctx context.Context, file string) (m Manifest, err error) {
 	m = Manifest{Format: manifestFormat, Engine: "sqlite"}
-	if m.SHA256, m.Bytes, err = digestFile(ctx, file); err != nil {
+	if m.SHA256, m.Bytes, err = DigestFile(ctx, file); err != nil {
 		return m, fmt.Errorf("read the backup: %w", err)
 	}
 	db, err := sql.Open("sqlite", fileURI(file, "mode=ro&immutable=1&_pragma=cache_size(-16384)"))
@@ -94,7 +94,7 @@ func schemaOf(ctx context.Context, db *sql.DB) (version int64, err error) {
 }
 
 // digestFile returns the SHA-256 and the size of a file.
-func digestFile(ctx context.Context, name string) (sum string, size int64, err error) {
+func DigestFile(ctx context.Context, name string) (sum string, size int64, err error) {
 	f, err := os.Open(name) //nolint:gosec // the operator chose the path
 	if err != nil {
 		return "", 0, err

@@ -20,7 +20,7 @@ import (
 	"carillon/internal/store/settings"
 )
 
-// company returns the company's id; empty after a problem.
+// company returns the company's id; empty after a problem, and for a company that is being moved, which stays as it is.
 func (a *applying) company(ctx context.Context, c *config.Company) (string, error) {
 	have, err := accounts.FindCompany(ctx, a.tx, c.ID, c.Name)
 	if err != nil {
@@ -34,6 +34,10 @@ func (a *applying) company(ctx context.Context, c *config.Company) (string, erro
 	if c.ID != "" && have.ID != c.ID {
 		a.problem(c.At, "another company has the name "+c.Name)
 		return "", nil
+	}
+	moving, err := accounts.Moving(ctx, a.tx, have.ID)
+	if err != nil || moving {
+		return "", a.count("company", c.At, unchanged, err)
 	}
 	want := c.Over(*have)
 	same, err := sameJSON(have, &want)

@@ -114,7 +114,7 @@ func copyBackup(ctx context.Context, o RestoreOptions, m Manifest, to string) (e
 
 // verifyCopy compares the copy on disk with the manifest.
 func verifyCopy(ctx context.Context, name string, m Manifest) error {
-	sum, size, err := digestFile(ctx, name)
+	sum, size, err := DigestFile(ctx, name)
 	if err != nil {
 		return fmt.Errorf("verify the copy: %w", err)
 	}

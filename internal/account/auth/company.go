@@ -15,7 +15,7 @@ type CompanyKey struct {
 }
 
 // Keys returns the usable keys of all companies in which the caller's role may see them, sorted by company name. The
-// keys of a suspended company are not usable.
+// keys of a company that is suspended or being moved are not usable.
 func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
 	memberships, err := accounts.Memberships(ctx, a.store.DB, c.Account.ID)
 	if err != nil {
@@ -30,7 +30,7 @@ func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
 		if err != nil {
 			return nil, err
 		}
-		if company.Suspended {
+		if company.Refusal() != nil {
 			continue
 		}
 		keys, err := a.store.Keys.UsableKeys(ctx, m.CompanyID, time.Now())
@@ -46,14 +46,15 @@ func (a *Auth) Keys(ctx context.Context, c *Caller) ([]CompanyKey, error) {
 }
 
 // Member returns the company that the caller means and the caller's role in it: the named company, or the only one in
-// which the caller's role has the permission. Members of a suspended company have no role. Errors: validation_failed
-// if the company must be named, forbidden.
+// which the caller's role has the permission. Members of a company that is suspended or being moved have no role. Errors:
+// validation_failed if the company must be named, forbidden, service_unavailable.
 func (a *Auth) Member(ctx context.Context, c *Caller, company string, needed Permission) (companyID string, r Role, err error) {
 	memberships, err := accounts.Memberships(ctx, a.store.DB, c.Account.ID)
 	if err != nil {
 		return "", "", err
 	}
-	found, lacking, suspended := 0, Role(""), false
+	found, lacking := 0, Role("")
+	var refused error
 	for _, m := range memberships {
 		role := Role(m.Role)
 		switch {
@@ -67,18 +68,20 @@ func (a *Auth) Member(ctx context.Context, c *Caller, company string, needed Per
 		if err != nil {
 			return "", "", err
 		}
-		if suspended = suspended || c.Suspended; !c.Suspended {
-			companyID, r = m.CompanyID, role
-			found++
+		if err := c.Refusal(); err != nil {
+			refused = err
+			continue
 		}
+		companyID, r = m.CompanyID, role
+		found++
 	}
 	switch {
 	case found == 1:
 		return companyID, r, nil
 	case found > 1:
 		return "", "", carillon.Invalid("company", "You belong to several companies: say which, on the command line with --in")
-	case suspended:
-		return "", "", carillon.Denied("The company is suspended")
+	case refused != nil:
+		return "", "", refused
 	case lacking != "":
 		return "", "", carillon.Denied("The role " + string(lacking) + " lacks the permission " + string(needed))
 	}

@@ -204,8 +204,8 @@ func (g guard) principal(r *http.Request, scope auth.Scope) (*auth.Principal, er
 	}
 	httpio.SetCompany(r.Context(), p.Company.ID)
 	httpio.SetKey(r.Context(), p.KeyID)
-	if p.Company.Suspended {
-		return nil, carillon.Denied("The company is suspended")
+	if err := p.Company.Refusal(); err != nil {
+		return nil, err
 	}
 	if !p.Allows(scope) {
 		return nil, carillon.Denied("The access key lacks the scope " + string(scope))

@@ -138,8 +138,8 @@ func (s signIn) companyToken(w http.ResponseWriter, r *http.Request) error {
 	}
 	httpio.SetCompany(r.Context(), p.Company.ID)
 	httpio.SetKey(r.Context(), p.KeyID)
-	if p.Company.Suspended {
-		return carillon.Denied("The company is suspended")
+	if err := p.Company.Refusal(); err != nil {
+		return err
 	}
 	t, err := s.auth.CompanyToken(r.Context(), p)
 	if err != nil {

@@ -145,21 +145,47 @@ func (s callbacks) receive(w http.ResponseWriter, r *http.Request, provider stri
 		return err
 	}
 	verified, in := false, intake{companyOf: map[string]string{}}
+	var away error
 	for _, x := range senders {
 		if !cb.Verify(x.Settings, r.Header, body) {
 			continue
 		}
-		verified = true
 		httpio.SetCompany(r.Context(), x.CompanyID)
+		gone, err := s.moved(r.Context(), x)
+		if err != nil {
+			return err
+		}
+		if gone != nil {
+			away = gone
+			continue
+		}
+		verified = true
 		if err := s.storeForCompany(r, cb, x, body, &in); err != nil {
 			return err
 		}
+	}
+	if away != nil && !verified {
+		return away
 	}
 	if !verified {
 		return carillon.NoAccess("The signature is not this sender's", "invalid")
 	}
 	s.countIgnored(r, &in)
 	return httpio.Raw(w, http.StatusOK, []byte(`{"success":true}`))
+}
+
+// moved returns an error while the sender's company is being moved: the provider repeats the callback, and nothing of it is
+// lost. If the company is in use at another installation, gone is the same error, for a callback of no other company.
+func (s callbacks) moved(ctx context.Context, x *carillon.Sender) (gone, err error) {
+	c, err := s.store.Accounts.Company(ctx, x.CompanyID)
+	if err != nil || c.Move == "" {
+		return nil, err
+	}
+	refused := &carillon.Error{Code: carillon.ServiceUnavailable, Message: "The company is being moved"}
+	if c.Gone() {
+		return refused, nil
+	}
+	return nil, refused
 }
 
 // intake collects the messages of a callback.

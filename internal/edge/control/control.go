@@ -1,5 +1,6 @@
 // Package control serves a socket in the data folder, accessible only to the program's own user, for operations that
-// only the process owning the database can perform: backups, applying a set-up, and stopping for a move. There is no socket on PostgreSQL.
+// only the process owning the database can perform: backups, applying a set-up, moving a company, and stopping for a move. There is
+// no socket on PostgreSQL.
 package control
 
 import (
@@ -20,6 +21,7 @@ import (
 	"carillon/internal/base/config"
 	"carillon/internal/edge/server"
 	"carillon/internal/store"
+	"carillon/internal/store/company"
 )
 
 const name = "carillon.sock"
@@ -41,7 +43,9 @@ type Control struct {
 	Apply  func(ctx context.Context, p *config.Provision) (store.Summary, error)
 	Warn   func(p *config.Provision) config.Problems // returns the parts that do not work with this program's settings
 	Move   func(m *Move)                             // starts to stop the program
-	Log    *slog.Logger
+	// Company runs a command about companies.
+	Company func(ctx context.Context, asked company.Request, report func(company.Progress)) (company.Reply, error)
+	Log     *slog.Logger
 
 	applying sync.Mutex // one at a time, to bound the memory for set-ups
 }
@@ -78,6 +82,7 @@ func (c *Control) serve(ctx context.Context, l net.Listener) error {
 	mux.HandleFunc("POST /backup", c.backup)
 	mux.HandleFunc("POST /apply", c.applySetUp)
 	mux.HandleFunc("POST /move", c.moving)
+	mux.HandleFunc("POST /company", c.company)
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: server.ReadHeaderTimeout, IdleTimeout: server.IdleTimeout}
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() }) // ends a backup in progress
 	defer stop()

@@ -77,6 +77,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, client.Unauthorized):
 		refuse(w, http.StatusUnauthorized, "The access key is not valid")
 		return
+	case errors.Is(err, client.ServiceUnavailable):
+		refuse(w, http.StatusServiceUnavailable, "The program or the company is not available now: try again later")
+		return
 	case errors.Is(err, client.Forbidden):
 		refuse(w, http.StatusForbidden, "The company is suspended")
 		return

@@ -26,10 +26,10 @@ func (h *host) keyed(r *http.Request, kind, parameter string) (*companyWidget, *
 	}
 	httpio.SetCompany(r.Context(), p.Company.ID)
 	httpio.SetKey(r.Context(), p.KeyID)
-	switch {
-	case p.Company.Suspended:
-		return nil, nil, carillon.Denied("The company is suspended")
-	case !p.Allows(auth.WidgetUse):
+	if err := p.Company.Refusal(); err != nil {
+		return nil, nil, err
+	}
+	if !p.Allows(auth.WidgetUse) {
 		return nil, nil, lacksScope()
 	}
 	if err := checkID(parameter, q.Get(parameter)); err != nil {

@@ -78,10 +78,10 @@ func (d chat) session(r *http.Request) (*session, *companyWidget, error) {
 	return s, f, d.host.mayUse(r, f)
 }
 
-// mayUse checks that the company is not suspended and that the request's origin is allowed.
+// mayUse checks that the company is in use here and that the request's origin is allowed.
 func (h *host) mayUse(r *http.Request, f *companyWidget) error {
-	if f.company.Suspended {
-		return carillon.Denied("The company is suspended")
+	if err := f.company.Refusal(); err != nil {
+		return err
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && !h.admits(f.Widget, origin) {
 		return carillon.Denied("The widget may not be used on pages of this origin")

@@ -182,8 +182,8 @@ func (g signer) mayOpen(r *http.Request, x *admitted) error {
 // checkAuthorization checks that the company and the access key of a voice conversation are still valid. An empty keyID means
 // that it was opened without a key.
 func (g signer) checkAuthorization(ctx context.Context, keyID string, f *companyWidget) error {
-	if f.company.Suspended {
-		return carillon.Denied("The company is suspended")
+	if err := f.company.Refusal(); err != nil {
+		return err
 	}
 	if keyID == "" {
 		return nil

@@ -105,8 +105,12 @@ func (d wrapper) page(w http.ResponseWriter, r *http.Request, key, id string) er
 		return err
 	}
 	httpio.SetCompany(r.Context(), p.Company.ID)
-	switch {
-	case p.Company.Suspended:
+	switch refused := p.Company.Refusal(); {
+	case carillon.IsCode(refused, carillon.ServiceUnavailable):
+		return &plainError{http.StatusServiceUnavailable, "The company is being moved: try again in a moment"}
+	case p.Company.Gone():
+		return &plainError{http.StatusForbidden, "The company was moved to another installation"}
+	case refused != nil:
 		return &plainError{http.StatusForbidden, "The company is suspended"}
 	case !p.Allows(auth.WidgetUse):
 		return &plainError{http.StatusForbidden, "The access key lacks the scope " + string(auth.WidgetUse)}

@@ -67,6 +67,10 @@ func (x *Jobs) accept(ctx context.Context, v *View, found messages.JobCheck, kno
 	if err != nil {
 		return "", err
 	}
+	if company.Move != "" { // the job continues where the company will be
+		x.yield(ctx, v, 0, "")
+		return "", errTurn
+	}
 	if company.Suspended {
 		return "", x.ends(x.pauses(ctx, v, Suspension, ""))
 	}

@@ -113,6 +113,15 @@ func (n *Notify) Accept(ctx context.Context, s *Submission) (Response, error) {
 	return n.accept(ctx, s)
 }
 
+// stopped returns the refusal of a company that is being moved since its request was authenticated: a body may be long on its way.
+func (n *Notify) stopped(ctx context.Context, companyID string) error {
+	c, err := n.store.Accounts.Company(ctx, companyID)
+	if err == nil && c.Move != "" {
+		err = c.Refusal()
+	}
+	return err
+}
+
 func (n *Notify) accept(ctx context.Context, s *Submission) (_ Response, err error) {
 	req, sender, named := s.Request, s.Sender, s.Sender != nil
 	if !named {
@@ -154,6 +163,9 @@ func (n *Notify) accept(ctx context.Context, s *Submission) (_ Response, err err
 		a.Idempotency = &messages.Idempotency{
 			Route: s.Route, Key: s.IdempotencyKey, Hash: s.Hash, ExpiresAt: now.Add(cmp.Or(s.Keep, keepAnswers)),
 		}
+	}
+	if err := n.stopped(ctx, s.Company.ID); err != nil {
+		return Response{}, err
 	}
 	// The request is stored even if its caller disconnects: its lane must be woken, and its key must stay reserved
 	// until then.

@@ -128,9 +128,9 @@ func (w *worker) unwanted(ctx context.Context, j *attempt, e *entry, now time.Ti
 	if err != nil {
 		return w.later(j, err, now), true
 	}
-	if c.Suspended { // suspended since the message was prefetched; the lane pauses now
+	if refused := c.Refusal(); refused != nil { // since the message was prefetched; the lane pauses now
 		r := result(j, work.MoveRetry, now.Add(suspendedWait))
-		r.Detail = "the company is suspended"
+		r.Detail = refused.Error()
 		return queue.Done{Result: r, Ours: true}, true
 	}
 	if !c.Suppresses {

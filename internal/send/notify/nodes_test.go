@@ -71,7 +71,7 @@ func (r *rig) joined(o store.Options, bus bool) *rig {
 	return n
 }
 
-// senders adds n senders, each with its own template, and returns their ids.
+// senders adds n senders, each with its own template, and returns their ids. As many as there are shards have one each.
 func (r *rig) senders(n int) []string {
 	r.t.Helper()
 	const atOnce = 1000
@@ -85,7 +85,13 @@ func (r *rig) senders(n int) []string {
 			for i := begin; i < min(begin+atOnce, n); i++ {
 				s, t := *r.sender, *r.template
 				s.UID, s.ID, s.Number, s.Default = 0, ids[i], strconv.Itoa(15555551000+i), false
-				if err := settings.PutSender(ctx, tx, &s, now); err != nil {
+				err := settings.PutSender(ctx, tx, &s, now)
+				for ; err == nil && n == carillon.Shards && s.Shard() != i; err = settings.PutSender(ctx, tx, &s, now) {
+					if _, err := tx.Exec(ctx, "DELETE FROM sender WHERE uid = $1", s.UID); err != nil {
+						return err
+					}
+				}
+				if err != nil {
 					return err
 				}
 				t.ID, t.SenderUID = strconv.Itoa(200_000_000_000_000+i), s.UID

@@ -74,7 +74,9 @@ func (n *Notify) Visited(ctx context.Context, token string) (*Visit, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case c.Suspended:
+	case c.Move != "" && !c.Gone():
+		return nil, c.Refusal()
+	case c.Refusal() != nil:
 		return nil, absent
 	}
 	switch codec, err := n.o.Links.Of(ctx, of.CompanyID); {

@@ -45,7 +45,7 @@ func waitOf(ctx context.Context, s *store.Store, x *messages.Notification, w *me
 	}
 	if c, err := s.Accounts.Company(ctx, x.CompanyID); err != nil {
 		return e, err
-	} else if c.Suspended {
+	} else if c.Refusal() != nil {
 		return Event{Name: "waits_suspended", Text: "waits: the company is suspended"}, nil
 	}
 	all, err := s.Breakers.OfCompany(ctx, x.CompanyID)

@@ -27,9 +27,12 @@ type worker struct {
 	closer  *closer
 }
 
-// Settings implements queue.Worker. The lane of a suspended company pauses.
+// Settings implements queue.Worker. The lane of a company that is suspended or being moved pauses.
 func (w *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, error) {
 	s, err := w.store.Senders.Sender(ctx, senderUID)
+	if carillon.IsCode(err, carillon.NotFound) { // it was removed with its company
+		return lane.Settings{Suspended: true}, nil
+	}
 	if err != nil {
 		return lane.Settings{}, err
 	}
@@ -38,7 +41,7 @@ func (w *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, 
 		return lane.Settings{}, err
 	}
 	return lane.Settings{
-		CompanyID: s.CompanyID, Sender: s.ID, Suspended: c.Suspended,
+		CompanyID: s.CompanyID, Sender: s.ID, Suspended: c.Refusal() != nil,
 		PerSecond: s.PerSecond, PerRecipient: s.PerRecipient, MaxConcurrent: s.MaxConcurrent,
 	}, nil
 }

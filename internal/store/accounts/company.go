@@ -17,16 +17,25 @@ import (
 func (s *Store) Company(ctx context.Context, id string) (*carillon.Company, error) {
 	return s.companies.Get(ctx, id, func(ctx context.Context) (*carillon.Company, string, error) {
 		var suppresses bool
+		var move string
 		c, err := scanCompany(func(dest ...any) error {
-			return s.d.Row(ctx, append(dest, &suppresses), "SELECT "+companyColumns+`,
-				(SELECT MIN(number) FROM suppression WHERE company_id = company.id) IS NOT NULL FROM company WHERE id = $1`, id)
+			return s.d.Row(ctx, append(dest, &suppresses, &move), "SELECT "+companyColumns+`,
+				(SELECT MIN(number) FROM suppression WHERE company_id = company.id) IS NOT NULL,
+				COALESCE((SELECT state FROM company_move WHERE company_id = company.id), '') FROM company WHERE id = $1`, id)
 		})
 		if err != nil {
 			return nil, "", db.Absent(err, "Company")
 		}
-		c.Suppresses = suppresses
+		c.Suppresses, c.Move = suppresses, move
 		return c, id, nil
 	})
+}
+
+// Moving reports whether a company is being moved to or from another installation.
+func Moving(ctx context.Context, q db.Querier, id string) (bool, error) {
+	var n int
+	err := db.Each(ctx, q, func(scan db.Scan) error { return scan(&n) }, "SELECT COUNT(*) FROM company_move WHERE company_id = $1", id)
+	return n > 0, db.Wrap(err, "read whether a company is being moved")
 }
 
 const companyColumns = "id, name, suspended, strict, hours, redial, limits, retention, recording_days, inbox"

@@ -20,7 +20,8 @@ type Factor struct {
 	Recovery    int       // unused recovery codes
 }
 
-func factorRow(accountID string) string { return "second_factor:" + accountID }
+// FactorRow returns the row for which the secret of an account is sealed.
+func FactorRow(accountID string) string { return "second_factor:" + accountID }
 
 // Factor finds the second factor of an account; nil when there is none.
 func (s *Factors) Factor(ctx context.Context, accountID string) (*Factor, error) {
@@ -33,7 +34,7 @@ func (s *Factors) Factor(ctx context.Context, accountID string) (*Factor, error)
 		}
 		f.ConfirmedAt = db.Instant(confirmed)
 		var err error
-		f.Secret, err = s.seal.Open(factorRow(accountID), sealed)
+		f.Secret, err = s.seal.Open(FactorRow(accountID), sealed)
 		return f, err
 	}, `SELECT sealed, confirmed_at, last_step, (SELECT COUNT(*) FROM recovery_code r WHERE r.account_id = f.account_id)
 		FROM second_factor f WHERE account_id = $1`, accountID)
@@ -58,7 +59,7 @@ func (s *Factors) FactorsOf(ctx context.Context, companyID string) (map[string]b
 func (s *Factors) ProposeFactor(ctx context.Context, accountID string, secret []byte, now time.Time) error {
 	n, err := s.d.Exec(ctx, `INSERT INTO second_factor (account_id, sealed, created_at) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id) DO UPDATE SET sealed = excluded.sealed, created_at = excluded.created_at, last_step = 0
-		WHERE second_factor.confirmed_at = 0`, accountID, s.seal.Seal(factorRow(accountID), secret), db.Millis(now))
+		WHERE second_factor.confirmed_at = 0`, accountID, s.seal.Seal(FactorRow(accountID), secret), db.Millis(now))
 	if err == nil && n == 0 {
 		return carillon.InConflict("A second factor is in use: turn it off first")
 	}

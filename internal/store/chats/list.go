@@ -220,8 +220,8 @@ func (s *Store) HeldBy(ctx context.Context, companyID, accountID string, most in
 // InState returns conversations of any company that have been in a state since before an instant, oldest first.
 func (s *Store) InState(ctx context.Context, state State, before time.Time, most int) ([]*Conversation, error) {
 	return db.Collect(ctx, s.d, "conversations", scan,
-		"SELECT "+columns+" FROM conversation WHERE state = $1 AND state IN ('queued', 'wrap_up') AND state_at < $2 ORDER BY "+
-			"state_at LIMIT $3",
+		"SELECT "+columns+" FROM conversation WHERE state = $1 AND state IN ('queued', 'wrap_up') AND state_at < $2"+db.Here+
+			" ORDER BY state_at LIMIT $3",
 		string(state), db.Millis(before), most)
 }
 
@@ -229,7 +229,7 @@ func (s *Store) InState(ctx context.Context, state State, before time.Time, most
 // that should give it stopped.
 func (s *Store) Unreplied(ctx context.Context, before time.Time, most int) ([]*Conversation, error) {
 	return db.Collect(ctx, s.d, "conversations", scan,
-		"SELECT "+columns+" FROM conversation WHERE reply_at > 0 AND reply_at < $1 ORDER BY reply_at LIMIT $2",
+		"SELECT "+columns+" FROM conversation WHERE reply_at > 0 AND reply_at < $1"+db.Here+" ORDER BY reply_at LIMIT $2",
 		db.Millis(before), most)
 }
 

@@ -55,7 +55,7 @@ func (s *MailReplies) Due(ctx context.Context, now time.Time, most int) ([]MailD
 	all, err := db.Collect(ctx, s.d, "e-mails", func(scan db.Scan) (x MailDue, err error) {
 		err = scan(&x.CompanyID, &x.ConversationID)
 		return x, err
-	}, `SELECT company_id, conversation_id FROM mail_reply WHERE state IN ('queued', 'sending') AND due_at <= $1
+	}, `SELECT company_id, conversation_id FROM mail_reply WHERE state IN ('queued', 'sending') AND due_at <= $1`+db.Here+`
 		ORDER BY due_at, conversation_id LIMIT $2`, db.Millis(now), most)
 	var due []MailDue
 	for _, x := range all {
@@ -82,7 +82,7 @@ func (s *MailReplies) Claim(ctx context.Context, x MailDue, now, until time.Time
 			lock = " FOR UPDATE"
 		}
 		open, err := db.Collect(ctx, tx, "e-mails", scanMail, "SELECT "+mailColumns+` FROM mail_reply WHERE conversation_id = $1
-			AND company_id = $2 AND state IN ('queued', 'sending') ORDER BY seq`+lock, x.ConversationID, x.CompanyID)
+			AND company_id = $2 AND state IN ('queued', 'sending')`+db.Here+` ORDER BY seq`+lock, x.ConversationID, x.CompanyID)
 		first := slices.IndexFunc(open, func(m MailReply) bool { return m.dueAt <= db.Millis(now) })
 		if err != nil || first < 0 {
 			return nil, err

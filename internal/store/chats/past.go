@@ -111,14 +111,15 @@ func (s *Past) Asked(ctx context.Context, companyID string, senderUID int64, con
 // `without`.
 func (s *Past) Due(ctx context.Context, now time.Time, most int, without []string) ([]*PastImport, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
-	return db.Collect(ctx, s.d, "imports", scanImport, "SELECT "+importColumns+" FROM past_import WHERE due_at > 0 AND due_at <= $1"+others+
+	return db.Collect(ctx, s.d, "imports", scanImport, "SELECT "+importColumns+" FROM past_import WHERE due_at > 0 AND due_at <= $1"+
+		db.Here+others+
 		" ORDER BY due_at LIMIT $2", args...)
 }
 
 // Claim reserves a due import for a node until an instant. Of concurrent claims, only one returns true.
 func (s *Past) Claim(ctx context.Context, x *PastImport, node string, now, until time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, `UPDATE past_import SET due_at = $1, node = $5
-		WHERE sender = $2 AND company_id = $3 AND due_at > 0 AND due_at <= $4`,
+		WHERE sender = $2 AND company_id = $3 AND due_at > 0 AND due_at <= $4`+db.Here,
 		db.Millis(until), x.SenderUID, x.CompanyID, db.Millis(now), node)
 	return n > 0, db.Wrap(err, "claim an import")
 }

@@ -96,7 +96,7 @@ func (s *Replies) Waiting(ctx context.Context, now time.Time, most int, without 
 		return &m, err
 	}, `SELECT sender_uid, provider_id, company_id, number, content, tries, received_at FROM inbound_message
 		WHERE due_at > 0 AND due_at <= $1 AND NOT EXISTS (SELECT 1 FROM inbound_message AS e WHERE e.sender_uid = inbound_message.sender_uid
-			AND e.number = inbound_message.number AND e.due_at > 0 AND e.received_at < inbound_message.received_at)`+others+`
+			AND e.number = inbound_message.number AND e.due_at > 0 AND e.received_at < inbound_message.received_at)`+db.Here+others+`
 		ORDER BY due_at, received_at LIMIT $2`, args...)
 }
 
@@ -104,7 +104,7 @@ func (s *Replies) Waiting(ctx context.Context, now time.Time, most int, without 
 // true.
 func (s *Replies) Claim(ctx context.Context, m *Inbound, node string, now, until time.Time) (bool, error) {
 	n, err := s.d.Exec(ctx, `UPDATE inbound_message SET due_at = $1, tries = tries + 1, node = $6
-		WHERE sender_uid = $2 AND provider_id = $3 AND company_id = $4 AND due_at > 0 AND due_at <= $5`,
+		WHERE sender_uid = $2 AND provider_id = $3 AND company_id = $4 AND due_at > 0 AND due_at <= $5`+db.Here,
 		db.Millis(until), m.SenderUID, m.ProviderID, m.CompanyID, db.Millis(now), node)
 	return n > 0, db.Wrap(err, "claim inbound message")
 }
@@ -195,7 +195,8 @@ func (s *Replies) SeqOf(ctx context.Context, companyID, conversationID, provider
 // DueReplies returns at most `most` due replies of any company except those in `without`, longest due first.
 func (s *Replies) DueReplies(ctx context.Context, now time.Time, most int, without []string) ([]*Reply, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
-	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+" FROM reply WHERE due_at > 0 AND due_at <= $1"+others+
+	return db.Collect(ctx, s.d, "replies", scanReply, "SELECT "+replyColumns+" FROM reply WHERE due_at > 0 AND due_at <= $1"+
+		db.Here+others+
 		" ORDER BY due_at LIMIT $2", args...)
 }
 
@@ -206,7 +207,7 @@ func (s *Replies) Begin(ctx context.Context, r *Reply, node string, now, until t
 		return false, err
 	}
 	n, err := s.d.Exec(ctx, `UPDATE reply SET state = 'sending', attempt = attempt + 1, due_at = $1, changed_at = $2, node = $6
-		WHERE conversation_id = $3 AND seq = $4 AND company_id = $5 AND state = 'queued' AND due_at > 0 AND due_at <= $2`,
+		WHERE conversation_id = $3 AND seq = $4 AND company_id = $5 AND state = 'queued' AND due_at > 0 AND due_at <= $2`+db.Here,
 		db.Millis(until), db.Millis(now), r.ConversationID, r.Seq, r.CompanyID, node)
 	return n > 0, db.Wrap(err, "begin reply")
 }

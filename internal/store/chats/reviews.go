@@ -147,14 +147,14 @@ func NewReviews(d *db.DB) *Reviews { return &Reviews{d} }
 func (s *Reviews) Due(ctx context.Context, now time.Time, limit int, without []string) ([]*Conversation, error) {
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), limit})
 	return db.Collect(ctx, s.d, "conversations to review", scan, "SELECT "+columns+
-		" FROM conversation WHERE review_at > 0 AND review_at <= $1"+others+" ORDER BY review_at LIMIT $2", args...)
+		" FROM conversation WHERE review_at > 0 AND review_at <= $1"+db.Here+others+" ORDER BY review_at LIMIT $2", args...)
 }
 
 // Claim reserves a due review until an instant, unless another node has or the conversation has continued. It counts the
 // attempt.
 func (s *Reviews) Claim(ctx context.Context, c *Conversation, until time.Time) (ok bool, err error) {
 	n, err := s.d.Exec(ctx, `UPDATE conversation SET review_at = $1, review_tries = review_tries + 1
-		WHERE id = $2 AND company_id = $3 AND review_at = $4 AND last_seq = $5`,
+		WHERE id = $2 AND company_id = $3 AND review_at = $4 AND last_seq = $5`+db.Here,
 		db.Millis(until), c.ID, c.CompanyID, db.Millis(c.ReviewAt), c.LastSeq)
 	return n > 0, db.Wrap(err, "claim review")
 }

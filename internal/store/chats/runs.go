@@ -204,7 +204,7 @@ func (s *Runs) Entries(ctx context.Context, companyID, runID string) ([]RunEntry
 // none.
 func (s *Runs) Due(ctx context.Context, now time.Time, most int) (due []*Run, next time.Time, err error) {
 	due, err = db.Collect(ctx, s.d, "due flow runs", scanRun,
-		"SELECT "+runColumns+` FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state <> 'calling'
+		"SELECT "+runColumns+` FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state <> 'calling'`+db.Here+`
 		ORDER BY due_at LIMIT $2`, db.Millis(now), most)
 	if err != nil {
 		return nil, next, err
@@ -220,7 +220,7 @@ func (s *Runs) Calls(ctx context.Context, now time.Time, most int, without []str
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
 	return db.Collect(ctx, s.d, "effects of flow runs", scanRun,
 		"SELECT "+runColumns+" FROM flow_run WHERE due_at > 0 AND due_at <= $1 AND state = 'calling'"+
-			others+" ORDER BY due_at LIMIT $2", args...)
+			db.Here+others+" ORDER BY due_at LIMIT $2", args...)
 }
 
 // Recover makes effects due again that were begun by dead nodes. alone means that this process is the only user of the

@@ -134,6 +134,9 @@ func (tx *Tx) Changes(companyID string) {
 	}
 }
 
+// Everything records that the transaction changes configuration of any kind, also the absence of names.
+func (tx *Tx) Everything() { tx.Changes(allCompanies) }
+
 // Effect is the result of declaring one object of a set-up.
 type Effect int
 

@@ -134,7 +134,8 @@ func (s *Fallbacks) Companies(ctx context.Context, after string, now time.Time, 
 		UNION ALL SELECT (SELECT MIN(f.company_id) FROM fallback AS f WHERE f.due_at > 0 AND f.company_id > waiting.company)
 		FROM waiting WHERE waiting.company IS NOT NULL)
 		SELECT company FROM waiting WHERE company IS NOT NULL
-		AND (SELECT MIN(f.due_at) FROM fallback AS f WHERE f.due_at > 0 AND f.company_id = waiting.company) <= $2 LIMIT $3`,
+		AND (SELECT MIN(f.due_at) FROM fallback AS f WHERE f.due_at > 0 AND f.company_id = waiting.company) <= $2
+		AND company NOT IN (SELECT company_id FROM company_move) LIMIT $3`,
 		after, db.Millis(now), limit)
 }
 

@@ -253,7 +253,7 @@ func (s *Jobs) Due(ctx context.Context, now time.Time, most int, without []strin
 	others, args := db.NotIn("company_id", without, []any{db.Millis(now), most})
 	return db.Collect(ctx, s.d, "due jobs", scanJob,
 		"SELECT "+jobColumns+" FROM bulk_job WHERE state IN ('checking', 'sending', 'canceling') AND lease_until <= $1"+
-			others+" ORDER BY lease_until LIMIT $2", args...)
+			db.Here+others+" ORDER BY lease_until LIMIT $2", args...)
 }
 
 // Running counts the jobs of all companies in progress or due, by state.

@@ -38,9 +38,9 @@ func (s *Search) Fill(ctx context.Context, now time.Time) (more bool, err error)
 		return false, err
 	}
 	until := carillon.FirstSeq(now.Add(-searchLag))
-	rows, err := s.searchRowsOf(ctx, nil, searchMessages, int64(filled), int64(until))
+	rows, err := s.rowsOf(ctx, nil, searchMessages, int64(filled), int64(until))
 	if err == nil {
-		rows, err = s.searchRowsOf(ctx, rows, searchCalls, int64(filled.LastMessage()), int64(until.Message(0)))
+		rows, err = s.rowsOf(ctx, rows, searchCalls, int64(filled.LastMessage()), int64(until.Message(0)))
 	}
 	if err != nil {
 		return false, fmt.Errorf("read for search: %w", err)
@@ -117,6 +117,11 @@ const (
 		WHERE n.seq > $1 AND n.seq < $2 AND m.id BETWEEN n.seq * 128 AND n.seq * 128 + 127 ORDER BY n.seq LIMIT $3`
 	searchCalls = `SELECT n.seq, c.number, n.company_id, n.campaign FROM call c CROSS JOIN notification n
 		WHERE c.id > $1 AND c.id < $2 AND n.seq = c.id / 128 ORDER BY c.id LIMIT $3`
+
+	searchMessagesOf = `SELECT n.seq, m.number, n.company_id, n.campaign FROM notification n CROSS JOIN message m
+		WHERE n.company_id = $1 AND n.seq > $2 AND m.id BETWEEN n.seq * 128 AND n.seq * 128 + 127 ORDER BY n.seq LIMIT $3`
+	searchCallsOf = `SELECT n.seq, c.number, n.company_id, n.campaign FROM call c CROSS JOIN notification n
+		WHERE c.company_id = $1 AND c.id > CAST($2 AS BIGINT) * 128 + 127 AND n.seq = c.id / 128 ORDER BY c.id LIMIT $3`
 )
 
 type searchRow struct {
@@ -124,11 +129,11 @@ type searchRow struct {
 	number, company, campaign string
 }
 
-func (s *Search) searchRowsOf(ctx context.Context, all []searchRow, query string, above, below int64) ([]searchRow, error) {
+func (s *Search) rowsOf(ctx context.Context, all []searchRow, query string, args ...any) ([]searchRow, error) {
 	found, err := db.Collect(ctx, s.d, "rows to search", func(scan db.Scan) (x searchRow, err error) {
 		err = scan(&x.seq, &x.number, &x.company, &x.campaign)
 		return x, err
-	}, query, above, below, searchRows)
+	}, query, append(args, searchRows)...)
 	return append(all, found...), err
 }
 
@@ -161,4 +166,26 @@ func searchEntries(rows []searchRow) (found []searchEntry, to carillon.Seq) {
 			cmp.Compare(a.seq, b.seq))
 	})
 	return slices.Compact(found), to
+}
+
+// Complete adds a company's notifications after `from` to the search table, where Fill does not come any more.
+func (s *Search) Complete(ctx context.Context, companyID string, from carillon.Seq) error {
+	for {
+		rows, err := s.rowsOf(ctx, nil, searchMessagesOf, companyID, int64(from))
+		if err == nil {
+			rows, err = s.rowsOf(ctx, rows, searchCallsOf, companyID, int64(from))
+		}
+		if err != nil {
+			return fmt.Errorf("read for search: %w", err)
+		}
+		found, to := searchEntries(rows)
+		if len(found) == 0 {
+			return nil
+		}
+		err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error { return addSearched(ctx, tx, found...) })
+		if err != nil {
+			return fmt.Errorf("fill search: %w", err)
+		}
+		from = to
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"carillon/internal/store/tuple"
 )
 
 // Progress is the state of a move.
@@ -279,9 +281,9 @@ func (c *copier) targetRows(ctx context.Context, t *table, s span) (map[string]t
 		if b, err = c.to.read(ctx, t, s, b.data); err != nil {
 			return nil, err
 		}
-		_ = eachTuple(b.data, len(t.cols), func(tuple []byte, fields [][]byte) error {
+		_ = tuple.Each(b.data, len(t.cols), func(row []byte, fields [][]byte) error {
 			id, key := t.keyOf(fields)
-			rows[id] = targetRow{sha256.Sum256(tuple), key}
+			rows[id] = targetRow{sha256.Sum256(row), key}
 			return nil
 		})
 		s.after, more = b.last, b.more
@@ -300,9 +302,9 @@ func (c *copier) removeChanged(ctx context.Context, t *table, s span) error {
 		if b, err = c.from.read(ctx, t, s, b.data); err != nil {
 			return err
 		}
-		_ = eachTuple(b.data, len(t.cols), func(tuple []byte, fields [][]byte) error {
+		_ = tuple.Each(b.data, len(t.cols), func(row []byte, fields [][]byte) error {
 			id, _ := t.keyOf(fields)
-			if rows[id].sum == sha256.Sum256(tuple) {
+			if rows[id].sum == sha256.Sum256(row) {
 				delete(rows, id)
 			}
 			return nil
@@ -333,9 +335,9 @@ func (c *copier) addMissing(ctx context.Context, t *table, s span, frozen bool) 
 		}
 		missing = missing[:0]
 		n := 0
-		_ = eachTuple(b.data, len(t.cols), func(tuple []byte, fields [][]byte) error {
+		_ = tuple.Each(b.data, len(t.cols), func(row []byte, fields [][]byte) error {
 			if id, _ := t.keyOf(fields); present[id].key == nil {
-				missing = append(missing, tuple...)
+				missing = append(missing, row...)
 				n++
 			}
 			return nil

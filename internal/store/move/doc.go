@@ -5,7 +5,7 @@
 //	                                                       ──▶ mark the source as moved ──▶ free the target
 //
 // Every table is divided into ranges of its key. A range has the SHA-256 of its rows in PostgreSQL's binary COPY format
-// (tuple.go), which both engines can produce: equal digests mean that nothing needs to be copied, and that the
+// (package tuple), which both engines can produce: equal digests mean that nothing needs to be copied, and that the
 // copy is right. So the ranges can be read at different times, while the program writes: only the
 // last comparison needs a source without writers. The source's mark is the moment of the move. Before it the target
 // is refused by every program (Mark); after it the source is.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"carillon/internal/store/tuple"
 )
 
 // fillRows is the number of rows in every table of a filled installation, besides those of the set-up.
@@ -92,14 +94,14 @@ func insert(ctx context.Context, t *testing.T, s *sqlite, x *table, i int, linke
 		case limited:
 			row[j] = choice
 		case c.null && i%3 == 2:
-		case c.kind == kindBool:
+		case c.kind == tuple.Bool:
 			row[j] = int64(i % 2)
-		case c.kind == kindInt4 || c.kind == kindInt8:
+		case c.kind == tuple.Int4 || c.kind == tuple.Int8:
 			row[j] = int64(i)
-			if !linked[key] && c.kind == kindInt8 && i == 1 {
+			if !linked[key] && c.kind == tuple.Int8 && i == 1 {
 				row[j] = int64(-1 << 62)
 			}
-		case c.kind == kindBytes:
+		case c.kind == tuple.Bytes:
 			row[j] = []byte{0, byte(i), 255, '\\', '\n'}
 		case linked[key]:
 			row[j] = fmt.Sprintf("key %d ñ", i)

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"carillon/internal/store/db"
+	"carillon/internal/store/tuple"
 )
 
 // postgres is a PostgreSQL database with a few connections.
@@ -103,12 +104,12 @@ func readRange(ctx context.Context, c *pgx.Conn, t *table, s span, data []byte) 
 		row := rows.RawValues()
 		key := make([]any, len(t.key))
 		for i, c := range t.key {
-			key[i] = value(t.cols[c].kind, row[c])
+			key[i] = tuple.Value(t.cols[c].kind, row[c])
 		}
 		if r.full(key) {
 			break
 		}
-		r.data = appendRaw(r.data, row)
+		r.data = tuple.AppendRaw(r.data, row)
 		r.added(key)
 	}
 	rows.Close()
@@ -122,7 +123,7 @@ func (p *postgres) count(ctx context.Context, t *table) (n int64, err error) {
 
 func (p *postgres) insert(ctx context.Context, t *table, b batch) error {
 	err := p.with(ctx, func(c *pgx.Conn) error {
-		from := io.MultiReader(strings.NewReader(copyHeader), bytes.NewReader(b.data), strings.NewReader(copyTrailer))
+		from := io.MultiReader(strings.NewReader(tuple.Header), bytes.NewReader(b.data), strings.NewReader(tuple.Trailer))
 		_, err := c.PgConn().CopyFrom(ctx, from, "COPY "+quoted(t.name)+" ("+t.columns()+") FROM STDIN (FORMAT binary)")
 		return err
 	})

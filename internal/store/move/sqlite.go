@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"carillon/internal/store/db"
+	"carillon/internal/store/tuple"
 )
 
 // sqlite is a SQLite database. Its reads are short, so that a program that runs on it can restart the write-ahead log.
@@ -88,7 +89,7 @@ func keyIn(t *table, row []any) ([]any, error) {
 			}
 			key[i] = v
 		default:
-			return nil, fmt.Errorf("a key of table %s: %w", t.name, errForm)
+			return nil, fmt.Errorf("a key of table %s: %w", t.name, tuple.ErrForm)
 		}
 	}
 	return key, nil
@@ -104,9 +105,9 @@ func (s *sqlite) insert(ctx context.Context, t *table, b batch) error {
 	statement := "INSERT INTO " + quoted(t.name) + " (" + t.columns() + ") VALUES (" + places + ")"
 	return s.write(ctx, t, statement, func(exec func(args ...any) error) error {
 		row := make([]any, len(t.cols))
-		return eachTuple(b.data, len(row), func(_ []byte, fields [][]byte) error {
+		return tuple.Each(b.data, len(row), func(_ []byte, fields [][]byte) error {
 			for i, f := range fields {
-				row[i] = value(t.cols[i].kind, f)
+				row[i] = tuple.Value(t.cols[i].kind, f)
 			}
 			return exec(row...)
 		})

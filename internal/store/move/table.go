@@ -10,17 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"carillon/internal/store"
-)
-
-// kind is the type of a column, with its name in PostgreSQL's catalog.
-type kind string
-
-const (
-	kindBool  kind = "bool"
-	kindInt4  kind = "int4"
-	kindInt8  kind = "int8"
-	kindText  kind = "text"
-	kindBytes kind = "bytea"
+	"carillon/internal/store/tuple"
 )
 
 // table is a table of both databases, with the columns in PostgreSQL's order.
@@ -34,7 +24,7 @@ type table struct {
 
 type column struct {
 	name string
-	kind kind
+	kind tuple.Kind
 	null bool
 }
 
@@ -109,13 +99,13 @@ func (t *table) check() error {
 	}
 	for _, c := range t.cols {
 		switch c.kind {
-		case kindBool, kindInt4, kindInt8, kindText, kindBytes:
+		case tuple.Bool, tuple.Int4, tuple.Int8, tuple.Text, tuple.Bytes:
 		default:
 			return fmt.Errorf("column %s of table %s has the type %s, which is not copied", c.name, t.name, c.kind)
 		}
 	}
 	for _, i := range t.key {
-		if k := t.cols[i].kind; k == kindBytes || k == kindBool {
+		if k := t.cols[i].kind; k == tuple.Bytes || k == tuple.Bool {
 			return fmt.Errorf("column %s of table %s is part of the key and has the type %s", t.cols[i].name, t.name, k)
 		}
 	}

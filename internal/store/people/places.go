@@ -107,7 +107,8 @@ func Mentioning() []string {
 func Impersonal() []string {
 	return []string{
 		"access_key", "account", "account_identity", "answer_count", "api_accepted", "article_count", "breaker", "browser_session",
-		"bulk_job", "canned_reply", "charge_count", "charge_price", "company", "company_key", "embedding", "event_interest", "event_topic",
+		"bulk_job", "canned_reply", "charge_count", "charge_price", "company", "company_key", "company_move",
+		"embedding", "event_interest", "event_topic",
 		"flow_draft", "flow_version", "hook", "hook_cursor", "invalidation", "invitation", "knowledge_index", "membership", "meta",
 		"node", "notice_choice", "number_owner", "number_proof", "past_import", "passage", "passage_term", "passage_vector",
 		"password_link",

@@ -118,10 +118,14 @@ func (p *Purge) record(ctx context.Context, begin time.Time) {
 	p.o.Log.InfoContext(ctx, "purged", args...)
 }
 
-// Round deletes everything that has expired.
+// Round deletes everything that has expired, unless the rows of a company are being imported and compared.
 func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	p.soon, p.deleted = false, map[string]int{}
 	defer p.record(ctx, time.Now())
+	if arriving, err := p.rows.Arriving(ctx); arriving || err != nil {
+		p.soon = arriving
+		return err
+	}
 	parts := []func(ctx context.Context, now time.Time) (busy bool, err error){
 		p.keys, p.secrets, p.clean, p.events, p.files,
 		p.addresses, p.inbound, p.past, p.phones, p.activity, p.daily, p.recordings, p.conversations, p.incoming,

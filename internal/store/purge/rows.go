@@ -20,6 +20,13 @@ func NewStore(d *db.DB, place db.Place, s *stats.Store) *Store {
 	return &Store{d, db.Funcs("purge", place), s}
 }
 
+// Arriving reports whether the rows of a company are being imported.
+func (s *Store) Arriving(ctx context.Context) (bool, error) {
+	var n int
+	err := s.d.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM company_move WHERE state = 'arriving'")
+	return n > 0, db.Wrap(err, "look for imports")
+}
+
 // expired returns the name of a kind for errors, and the statement that deletes its rows: at most $2 of those before
 // $1, or at most $3 of a company $1 of those before $2.
 func expired(what string) (name, query string) {

@@ -173,7 +173,7 @@ func (s *Vectors) Due(ctx context.Context, now time.Time, most int, without []st
 	return db.Collect(ctx, s.d, "due vectors", func(scan db.Scan) (k VectorKey, err error) {
 		err = scan(&k.CompanyID, &k.ID)
 		return k, err
-	}, "SELECT company_id, knowledge_id FROM embedding WHERE due_at <= $1 AND lease_until <= $1"+ready+others+
+	}, "SELECT company_id, knowledge_id FROM embedding WHERE due_at <= $1 AND lease_until <= $1"+ready+db.Here+others+
 		" ORDER BY due_at LIMIT $2", args...)
 }
 
@@ -192,7 +192,7 @@ func (s *Vectors) Claim(ctx context.Context, k VectorKey, node string, now, unti
 	err := s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		return tx.Row(ctx, []any{&c.Rev, &c.Failures}, `UPDATE embedding SET node = $3, lease_until = $4,
 			made_rev = made_rev + CASE WHEN node = '' THEN 0 ELSE 1 END
-			WHERE company_id = $1 AND knowledge_id = $2 AND due_at <= $5 AND lease_until <= $5`+ready+" RETURNING rev, failures",
+			WHERE company_id = $1 AND knowledge_id = $2 AND due_at <= $5 AND lease_until <= $5`+ready+db.Here+" RETURNING rev, failures",
 			k.CompanyID, k.ID, node, db.Millis(until), db.Millis(now))
 	})
 	if err != nil {

@@ -32,7 +32,7 @@ const (
 		AND sender IN (SELECT uid FROM sender WHERE company_id = $1) ORDER BY created_at, id LIMIT 1`
 	templateOfProvider = templateSelect + "WHERE sender = $1 AND provider_id <> '' AND provider_id = $2"
 	templateNamed      = templateSelect + "WHERE sender = $1 AND name = $2 AND language = $3"
-	templatePolls      = templateSelect + "WHERE poll_at > 0 AND poll_at <= $1 ORDER BY poll_at LIMIT $2"
+	templatePolls      = templateSelect + "WHERE poll_at > 0 AND poll_at <= $1" + db.Here + " ORDER BY poll_at LIMIT $2"
 	templateNextPoll   = "SELECT poll_at FROM template WHERE poll_at > 0 AND poll_at > $1 ORDER BY poll_at LIMIT 1"
 )
 

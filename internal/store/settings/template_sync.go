@@ -52,7 +52,9 @@ func (s *Templates) Syncs(ctx context.Context, companyID string) ([]TemplateSync
 // none).
 func (s *Templates) DueSyncs(ctx context.Context, now time.Time, limit int) (due []TemplateSync, next time.Time, err error) {
 	due, err = db.Collect(ctx, s.d, "comparisons of templates", scanSync, "SELECT "+syncColumns+` FROM template_sync
-		WHERE due_at > 0 AND due_at <= $1 ORDER BY due_at LIMIT $2`, db.Millis(now), limit)
+		WHERE due_at > 0 AND due_at <= $1 AND sender NOT IN (
+			SELECT uid FROM sender WHERE company_id IN (SELECT company_id FROM company_move)) ORDER BY due_at LIMIT $2`,
+		db.Millis(now), limit)
 	if err != nil {
 		return nil, time.Time{}, err
 	}

@@ -61,14 +61,15 @@ func (s *Store) Due(ctx context.Context, now time.Time, limit int, without []str
 	return db.Collect(ctx, s.d, "due sites", func(scan db.Scan) (k Key, err error) {
 		err = scan(&k.CompanyID, &k.ID)
 		return k, err
-	}, "SELECT company_id, site_id FROM site_state WHERE due_at <= $1 AND lease_until <= $1"+others+" ORDER BY due_at LIMIT $2", args...)
+	}, "SELECT company_id, site_id FROM site_state WHERE due_at <= $1 AND lease_until <= $1"+
+		db.Here+others+" ORDER BY due_at LIMIT $2", args...)
 }
 
 // Claim begins a look, unless another node has. It returns the pages of the last one.
 func (s *Store) Claim(ctx context.Context, k Key, node string, now, until time.Time) (pages string, whole, ok bool, err error) {
 	err = s.d.Update(ctx, func(ctx context.Context, tx *db.Tx) error {
 		err := tx.Row(ctx, []any{&pages, &whole}, `UPDATE site_state SET node = $3, lease_until = $4, begun_at = $5, done = 0, found = 0
-			WHERE company_id = $1 AND site_id = $2 AND due_at <= $5 AND lease_until <= $5 RETURNING pages, whole`,
+			WHERE company_id = $1 AND site_id = $2 AND due_at <= $5 AND lease_until <= $5`+db.Here+` RETURNING pages, whole`,
 			k.CompanyID, k.ID, node, db.Millis(until), db.Millis(now))
 		ok = err == nil
 		return db.Ignore(err)

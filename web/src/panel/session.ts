@@ -47,12 +47,12 @@ export function useCompany(): Company {
 /** useCan reports what the role allows. */
 export function useCan(): (permission: string) => boolean {
   const company = useCompany();
-  return (permission) => !company.suspended && company.permissions.some((p) => p === permission);
+  return (permission) => !company.suspended && !company.moving && company.permissions.some((p) => p === permission);
 }
 
 const kept = "carillon.company";
 
-/** chosen is the company to begin with: the one asked for, else the last one, else the first that is not suspended. */
+/** chosen is the company to begin with: the one asked for, else the last one, else the first that is in use. */
 export function chosen(me: Me, wanted: string | undefined): Company | undefined {
   let last: string | null = null;
   try {
@@ -62,8 +62,8 @@ export function chosen(me: Me, wanted: string | undefined): Company | undefined 
   }
   return (
     me.companies.find((c) => c.id === wanted) ??
-    me.companies.find((c) => c.id === last && !c.suspended) ??
-    me.companies.find((c) => !c.suspended) ??
+    me.companies.find((c) => c.id === last && !c.suspended && !c.moving) ??
+    me.companies.find((c) => !c.suspended && !c.moving) ??
     me.companies[0]
   );
 }

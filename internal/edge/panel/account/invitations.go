@@ -293,6 +293,9 @@ func (x Invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 		return "", nil, nil, carillon.NoAccess("The invitation has expired: ask for another one", "expired")
 	}
 	if err = checkInviter(ctx, x.Store.DB, i); err == nil {
+		err = x.inUse(ctx, i.CompanyID)
+	}
+	if err == nil {
 		a, err = x.Store.Accounts.AccountByEmail(ctx, i.Email)
 	}
 	if err == nil && a != nil && a.ProvedAt.IsZero() && i.SentAt.IsZero() {
@@ -305,6 +308,15 @@ func (x Invitations) valid(r *http.Request, o *jsonbody.Object) (secret string, 
 		}
 	}
 	return secret, i, a, err
+}
+
+// inUse refuses an invitation to a company that is being moved, which its members could not use.
+func (x Invitations) inUse(ctx context.Context, companyID string) error {
+	c, err := x.Store.Accounts.Company(ctx, companyID)
+	if err == nil && c.Move != "" {
+		err = c.Refusal()
+	}
+	return err
 }
 
 // checkInviter refuses an invitation whose inviter may no longer grant its role. Errors: unauthorized.

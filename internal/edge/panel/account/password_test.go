@@ -167,3 +167,37 @@ func TestASuspendedCompanyHasNoPanel(t *testing.T) {
 	w.Want("POST", "/panel/v1/maintenance", owner, `{"until":"2999-01-01T00:00:00Z"}`, 403, "forbidden", "")
 	w.Want("DELETE", "/panel/v1/user/sessions", owner, "", 204, "", "")
 }
+
+func TestACompanyThatIsMovedHasNoPanelMeanwhile(t *testing.T) {
+	w := paneltest.New(t)
+	first := w.Company("first")
+	owner := w.As("owner@first.test")
+	set := func(state string) {
+		t.Helper()
+		err := w.Store.Config.Change(t.Context(), func(ctx context.Context, tx *configure.Tx) error {
+			tx.Changes(first.ID)
+			_, err := tx.Exec(ctx, `INSERT INTO company_move (company_id, state, at, code) VALUES ($1, $2, 1, '')
+				ON CONFLICT (company_id) DO UPDATE SET state = excluded.state`, first.ID, state)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for state, want := range map[string]struct {
+		status int
+		code   string
+	}{
+		"moving": {503, "service_unavailable"}, "arrived": {503, "service_unavailable"}, "moved": {403, "forbidden"},
+	} {
+		set(state)
+		for _, route := range w.Routes {
+			if auth.Permission(route.Permission) == "" {
+				continue
+			}
+			method, path, _ := strings.Cut(strings.ReplaceAll(route.Pattern, "{id}", "nothing"), " ")
+			w.Want(method, path, owner, "", want.status, want.code, "")
+		}
+		w.Want("GET", "/panel/v1/session", owner, "", 200, "", "")
+	}
+}

@@ -76,6 +76,7 @@ type meCompany struct {
 	Role        string            `json:"role" enum:"owner,admin,developer,marketer,teammate,viewer"`
 	Permissions []auth.Permission `json:"permissions"`
 	Suspended   bool              `json:"suspended"`
+	Moving      bool              `json:"moving"` // to or from another installation, or moved
 }
 
 func (s Sessions) me(ctx context.Context, c *auth.Caller) (*me, error) {
@@ -89,7 +90,8 @@ func (s Sessions) me(ctx context.Context, c *auth.Caller) (*me, error) {
 		if err != nil {
 			return nil, err
 		}
-		x.Companies = append(x.Companies, meCompany{company.ID, company.Name, m.Role, auth.Role(m.Role).Permissions(), company.Suspended})
+		x.Companies = append(x.Companies, meCompany{company.ID, company.Name, m.Role, auth.Role(m.Role).Permissions(), company.Suspended,
+			company.Move != ""})
 	}
 	return x, nil
 }

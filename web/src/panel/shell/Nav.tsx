@@ -92,8 +92,8 @@ function CompanySwitch() {
             rightSection={
               c.id === company.id ? (
                 <IconCheck size={15} />
-              ) : c.suspended ? (
-                <span className="small muted">{t.suspended}</span>
+              ) : c.suspended || c.moving ? (
+                <span className="small muted">{c.moving ? t.moving : t.suspended}</span>
               ) : null
             }
           >

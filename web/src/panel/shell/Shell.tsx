@@ -103,9 +103,9 @@ export function Shell() {
         </Suspense>
       )}
       <AppShell.Main id="content" tabIndex={-1} style={{ outline: "none" }} aria-busy={slow || undefined}>
-        {company.suspended && (
+        {(company.moving || company.suspended) && (
           <div className="page" style={{ paddingBottom: 0 }}>
-            <Note tone="warn">{t.companySuspended}</Note>
+            <Note tone="warn">{company.moving ? t.companyMoving : t.companySuspended}</Note>
           </div>
         )}
         <Stale slow={slow} />

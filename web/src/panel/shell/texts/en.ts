@@ -51,6 +51,7 @@ export const texts = {
   account: "Your account",
   company: "Company",
   suspended: "Suspended",
+  moving: "Being moved",
   find: "Search",
   menu: "Menu",
   navigation: "Navigation",
@@ -67,6 +68,8 @@ export const texts = {
   nothing: "No results",
   pages: "Pages",
   actions: "Actions",
+  companyMoving:
+    "This company is being moved to another installation. Try again later, at the address that your administrator gives you.",
   companySuspended: "This company is suspended. You can only open your own account.",
   offline: "You're offline. This page updates once you're back online.",
   slow: "Still loading…",

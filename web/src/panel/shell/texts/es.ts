@@ -53,6 +53,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   account: "Su cuenta",
   company: "Empresa",
   suspended: "Suspendida",
+  moving: "En traslado",
   find: "Buscar",
   menu: "Menú",
   navigation: "Navegación",
@@ -69,6 +70,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   nothing: "Sin resultados",
   pages: "Páginas",
   actions: "Acciones",
+  companyMoving:
+    "Esta empresa se está trasladando a otra instalación. Vuelva más tarde, en la dirección que le dé su administrador.",
   companySuspended: "Esta empresa está suspendida. Solo puede abrir su propia cuenta.",
   offline: "Sin conexión. Esta página se actualizará cuando vuelva la conexión.",
   slow: "Sigue cargando…",

@@ -53,6 +53,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   account: "Sua conta",
   company: "Empresa",
   suspended: "Suspensa",
+  moving: "Em mudança",
   find: "Buscar",
   menu: "Menu",
   navigation: "Navegação",
@@ -69,6 +70,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   nothing: "Nenhum resultado",
   pages: "Páginas",
   actions: "Ações",
+  companyMoving:
+    "Esta empresa está sendo movida para outra instalação. Volte mais tarde, no endereço que seu administrador informar.",
   companySuspended: "Esta empresa está suspensa. Você só pode abrir sua própria conta.",
   offline: "Sem conexão. Esta página será atualizada quando a conexão voltar.",
   slow: "Ainda carregando…",

@@ -210,6 +210,7 @@ export const rules = {
   password_wrong: "This isn't your current password.",
   code_wrong: "This code isn't valid or was already used.",
   suspended: "This company is suspended.",
+  company_moved: "This company was moved to another installation.",
   role_lacks: "Your role doesn't include this.",
   owner_only: "Only an owner can do this.",
   last_owner: "A company needs an owner. Add another one first.",

@@ -217,6 +217,7 @@ export const rules = {
   password_wrong: "No es su contraseña actual.",
   code_wrong: "El código no es válido o ya se usó.",
   suspended: "La empresa está suspendida.",
+  company_moved: "La empresa se trasladó a otra instalación.",
   role_lacks: "Su rol no incluye esto.",
   owner_only: "Solo un propietario puede hacer esto.",
   last_owner: "Una empresa necesita un propietario. Añada otro antes.",

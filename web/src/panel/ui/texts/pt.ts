@@ -216,6 +216,7 @@ export const rules = {
   password_wrong: "Esta não é a sua senha atual.",
   code_wrong: "O código não é válido ou já foi usado.",
   suspended: "A empresa está suspensa.",
+  company_moved: "A empresa foi movida para outra instalação.",
   role_lacks: "Sua função não inclui isto.",
   owner_only: "Só um proprietário pode fazer isto.",
   last_owner: "Uma empresa precisa de um proprietário. Adicione outro antes.",
