@@ -50,7 +50,7 @@ type Company struct {
 	RetentionDays     int // for completed notifications and inactive conversations; 0 means forever
 	RecordingDays     int // for recordings of calls; 0 means as long as their conversations
 	Inbox             InboxRules
-	Suppresses        bool // has at least one suppressed number; otherwise no lookup is needed
+	Suppresses        bool   // has at least one suppressed number; otherwise no lookup is needed
 	Move              string // state of a move to or from another installation (docs/guides/cells.md); empty if it is in use here
 }
 

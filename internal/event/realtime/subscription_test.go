@@ -21,7 +21,9 @@ func (r *reader) EventsAfter(_ context.Context, _, _ string, seq int64, _ int) (
 	return r.stored[seq:], nil
 }
 
-func (r *reader) LastEvent(context.Context, string, string) (int64, error) { return int64(len(r.stored)), nil }
+func (r *reader) LastEvent(context.Context, string, string) (int64, error) {
+	return int64(len(r.stored)), nil
+}
 
 // A node receives its own announcements too. Its subscribers have the events by then; only those of other nodes are read.
 func TestOwnAnnouncementsAreNotReadAgain(t *testing.T) {
