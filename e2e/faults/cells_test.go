@@ -2,15 +2,19 @@ package faults
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -25,6 +29,9 @@ const (
 	movingCompany = "5f0c1d9e-2b7a-4c51-9f0e-3a2b1c0d9e07"
 	movingName    = "Travels"
 	stayingKey    = "ck_staying_live"
+	cellsURL      = "https://cells.test" // of both installations: the company's addresses stay the same
+	trackedNumber = "34620000002"
+	trackedTo     = "https://shop.test/orders/7"
 	onceNumber    = "34620000001" // of the request that is repeated after each move
 )
 
@@ -43,6 +50,8 @@ const travelsProvision = `companies:
          agent: 7b1a4c58-6f0d-4a5e-8a51-2f6b1c0d9e13}}
     templates:
       - {sender: main, name: plain, language: en, category: UTILITY, body: "Hello {{1}}.", examples: {body: [Ana]}}
+      - {sender: main, name: tracked, language: en, category: UTILITY, body: "Hello {{1}}.", examples: {body: [Ana]},
+         buttons: [{type: URL, text: Track, url: "` + cellsURL + `/l/{{1}}"}]}
     webhooks: [{url: %q}, {url: %q, ordered: true}]
     flows:
       - name: a question
@@ -81,6 +90,7 @@ type cells struct {
 	numbers       int
 	others        int               // messages of the other companies
 	accepted      map[string]string // notification by number
+	file, link    string            // paths of a file for headers, and of a counted link
 }
 
 // newCells starts two installations with different engines and master keys. The company is in the first; each has another
@@ -105,6 +115,12 @@ func newCells(t *testing.T, home, away string) *cells {
 		Templates: []carillon.Template{{
 			Name: "plain", Language: "en", Category: "UTILITY", Components: []carillon.Component{{
 				Type: "BODY", Text: "Hello {{1}}.", Example: &carillon.ComponentExample{BodyText: [][]string{{"Ana"}}},
+			}},
+		}, {
+			Name: "tracked", Language: "en", Category: "UTILITY", Components: []carillon.Component{{
+				Type: "BODY", Text: "Hello {{1}}.", Example: &carillon.ComponentExample{BodyText: [][]string{{"Ana"}}},
+			}, {
+				Type: "BUTTONS", Buttons: []carillon.Button{{Type: "URL", Text: "Track", URL: cellsURL + "/l/{{1}}"}},
 			}},
 		}},
 	}); err != nil {
@@ -144,7 +160,8 @@ func (s *cells) cell(engine string, number int) *cell {
 		return n
 	}
 	c.node = newNode(s.t, dir, append(slices.Clone(c.at), "--provision="+s.write("others.yaml", othersProvision),
-		"--cell="+fmt.Sprint(number), "--password-memory=8", "--password-passes=1", "--media-allow-private=127.0.0.0/8")...)
+		"--cell="+fmt.Sprint(number),
+		"--base-url="+cellsURL, "--password-memory=8", "--password-passes=1", "--media-allow-private=127.0.0.0/8")...)
 	c.node.start()
 	return c
 }
@@ -159,7 +176,7 @@ func (s *cells) command(ctx context.Context, phase string, at func(cmd *exec.Cmd
 	dieWithUs(cmd)
 	var printed strings.Builder
 	cmd.Stdout = &printed
-	errors, err := cmd.StderrPipe()
+	pipe, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
@@ -167,7 +184,7 @@ func (s *cells) command(ctx context.Context, phase string, at func(cmd *exec.Cmd
 		s.t.Fatal(err)
 	}
 	var b strings.Builder
-	for lines := bufio.NewScanner(errors); lines.Scan(); {
+	for lines := bufio.NewScanner(pipe); lines.Scan(); {
 		b.WriteString(lines.Text() + "\n")
 		if at != nil && strings.HasPrefix(lines.Text(), phase) {
 			at(cmd)
@@ -266,6 +283,82 @@ func (s *cells) accept(c *cell, requests int, at time.Time) {
 		id, _ := answer["notification_id"].(string)
 		for _, n := range numbers {
 			s.accepted[n] = id
+		}
+	}
+}
+
+// publish stores a file, and sends a message with a counted link.
+func (s *cells) publish(c *cell) {
+	s.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("file", "tour.pdf")
+	if err == nil {
+		_, err = io.WriteString(part, cellsFile)
+	}
+	if err = errors.Join(err, form.Close()); err != nil {
+		s.t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost,
+		"http://"+c.node.addr+"/functions/v1/media?access_key="+accessKey, &body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var stored struct{ URL string }
+	if err := json.NewDecoder(resp.Body).Decode(&stored); err != nil || resp.StatusCode != http.StatusOK {
+		s.t.Fatal(resp.StatusCode, err)
+	}
+	s.file = strings.TrimPrefix(stored.URL, cellsURL)
+	status, answer, _ := s.post(c, http.MethodPost, "/notify", accessKey, `{"contacts":[{"number":"`+trackedNumber+`","name":"Ana"}],`+
+		`"recipient_id":"main","name_template":"tracked","language_template":"en","notification_type":"transactional",`+
+		`"campaign_name":"cells","components_push":{"body_text_0":"Ana","button_url_0":"`+trackedTo+`"}}`)
+	if status != http.StatusOK {
+		s.t.Fatal(status, answer)
+	}
+	s.accepted[trackedNumber], _ = answer["notification_id"].(string)
+	token := regexp.MustCompile(`"type":"text","text":"([A-Za-z0-9_-]{22})"`)
+	if !await(s.t.Context(), hung, func() bool {
+		for _, posts := range s.graph.All() {
+			for _, p := range posts {
+				if found := token.FindSubmatch(p.Body); p.To == trackedNumber && found != nil {
+					s.link = "/l/" + string(found[1])
+				}
+			}
+		}
+		return s.link != ""
+	}) {
+		s.t.Fatal("the message with a counted link was not sent")
+	}
+}
+
+const cellsFile = "%PDF-1.4\n1 0 obj\n<<>>\nendobj\n%%EOF\n"
+
+// published follows the addresses of publish at an installation.
+func (s *cells) published(c *cell) {
+	s.t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for path, want := range map[string]func(r *http.Response, body string) bool{
+		s.file: func(r *http.Response, body string) bool { return r.StatusCode == http.StatusOK && body == cellsFile },
+		s.link: func(r *http.Response, _ string) bool { return r.Header.Get("Location") == trackedTo },
+	} {
+		r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, "http://"+c.node.addr+path, http.NoBody)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		resp, err := client.Do(r)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if !want(resp, string(body)) {
+			s.t.Errorf("%s: %d, %v, %q", path, resp.StatusCode, resp.Header, body)
 		}
 	}
 }
@@ -430,6 +523,7 @@ func TestACompanyMovesToAnotherInstallationAndBack(t *testing.T) {
 			s.closed.Store(true)
 			s.ask("34600500001", "begin", "First?")
 			s.repeat(s.home)
+			s.publish(s.home)
 			s.accept(s.home, 10, time.Time{})
 			s.accept(s.home, 5, time.Now().Add(3*time.Second))
 			s.accept(s.home, 5, time.Now().Add(6*time.Second))
@@ -437,6 +531,7 @@ func TestACompanyMovesToAnotherInstallationAndBack(t *testing.T) {
 			s.closed.Store(false)
 			s.accept(s.away, 2, time.Time{})
 			s.repeat(s.away)
+			s.published(s.away)
 			s.balance(s.away, 20)
 			s.ask("34600500001", "1", "Thanks.")
 			s.closed.Store(true)
@@ -446,6 +541,7 @@ func TestACompanyMovesToAnotherInstallationAndBack(t *testing.T) {
 			s.closed.Store(false)
 			s.accept(s.home, 2, time.Time{})
 			s.repeat(s.home)
+			s.published(s.home)
 			s.balance(s.home, 20)
 			for _, id := range s.accepted {
 				if status, answer, _ := s.post(s.home, http.MethodGet, "/notify/"+id, accessKey, ""); status != http.StatusOK {
