@@ -52,7 +52,7 @@ var permitted = map[string]struct {
 	"store/chats/past_build.go":         {1, "the key of a person in a history"},
 	"store/chats/phone.go":              {2, "phones of the sandbox"},
 	"store/chats/replies.go":            {2, "the key of a person whose messages follow each other"},
-	"store/settings/sender_numbers.go":  {4, "numbers of senders"},
+	"store/settings/sender_numbers.go":  {3, "numbers of senders"},
 	"store/settings/senders.go":         {6, "numbers of senders"},
 	"store/settings/sender_write.go":    {5, "numbers of senders"},
 	"store/settings/suppression_put.go": {3, "every form of a line"},
