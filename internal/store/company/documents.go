@@ -30,6 +30,9 @@ func (s *snapshot) documents(ctx context.Context, t *table, companyID string, ro
 
 // addDocuments adds the company's parts in tuples to the rows of the table.
 func addDocuments(ctx context.Context, tx *db.Tx, t *table, data []byte) error {
+	if err := stats.Lock(ctx, tx); err != nil {
+		return err
+	}
 	block, doc, calls := t.index("block"), t.index("doc"), t.index("calls")
 	return tuple.Each(data, len(t.cols), func(_ []byte, fields [][]byte) error {
 		at := tuple.Value(tuple.Int8, fields[block])
@@ -55,6 +58,9 @@ func readDocuments(ctx context.Context, tx *db.Tx, block any) (d stats.Documents
 // removeDocuments removes a company's parts from the rows after a block, at most limit of them. It returns the last block, and
 // whether others may follow.
 func removeDocuments(ctx context.Context, tx *db.Tx, companyID string, after int64, limit int) (last int64, n int, err error) {
+	if err := stats.Lock(ctx, tx); err != nil {
+		return after, 0, err
+	}
 	blocks, err := db.Collect(ctx, tx, "counts", func(scan db.Scan) (b int64, err error) {
 		err = scan(&b)
 		return b, err

@@ -41,6 +41,7 @@ type arrival struct {
 	wanted  Manifest // content of the tables after the ids of accounts were replaced
 	pg      *pgx.Conn
 	rows    int64
+	renewed time.Time
 }
 
 // contents are the parts of a file besides its rows.
@@ -315,8 +316,22 @@ type batch struct {
 	data  []byte
 }
 
+// renew shows that the import goes on, so that nothing else works on its rows.
+func (a *arrival) renew(ctx context.Context) error {
+	now := time.Now()
+	if now.Sub(a.renewed) < db.ImportRenewal {
+		return nil
+	}
+	a.renewed = now
+	_, err := a.store.DB.Exec(ctx, "UPDATE company_move SET at = $1 WHERE company_id = $2 AND state = 'arriving'", db.Millis(now), a.id())
+	return err
+}
+
 // insert inserts rows, in a transaction.
 func (a *arrival) insert(ctx context.Context, t *table, data []byte) error {
+	if err := a.renew(ctx); err != nil {
+		return err
+	}
 	switch {
 	case t.Name == "company":
 		return a.store.Config.Update(ctx, func(ctx context.Context, tx *configure.Tx) error { return a.company(ctx, tx, t, data) })

@@ -33,6 +33,9 @@ const (
 
 // Fill advances the search table's horizon one step and reports whether there is more to do now.
 func (s *Search) Fill(ctx context.Context, now time.Time) (more bool, err error) {
+	if importing, err := db.Importing(ctx, s.d, now); importing || err != nil {
+		return false, err
+	}
 	filled, err := Horizon(ctx, s.d)
 	if err != nil {
 		return false, err

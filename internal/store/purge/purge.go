@@ -122,8 +122,8 @@ func (p *Purge) record(ctx context.Context, begin time.Time) {
 func (p *Purge) Round(ctx context.Context, now time.Time) error {
 	p.soon, p.deleted = false, map[string]int{}
 	defer p.record(ctx, time.Now())
-	if arriving, err := p.rows.Arriving(ctx); arriving || err != nil {
-		p.soon = arriving
+	if importing, err := p.rows.Importing(ctx, now); importing || err != nil {
+		p.soon = importing
 		return err
 	}
 	parts := []func(ctx context.Context, now time.Time) (busy bool, err error){

@@ -20,11 +20,9 @@ func NewStore(d *db.DB, place db.Place, s *stats.Store) *Store {
 	return &Store{d, db.Funcs("purge", place), s}
 }
 
-// Arriving reports whether the rows of a company are being imported.
-func (s *Store) Arriving(ctx context.Context) (bool, error) {
-	var n int
-	err := s.d.Row(ctx, []any{&n}, "SELECT COUNT(*) FROM company_move WHERE state = 'arriving'")
-	return n > 0, db.Wrap(err, "look for imports")
+// Importing reports whether the rows of a company are being imported.
+func (s *Store) Importing(ctx context.Context, now time.Time) (bool, error) {
+	return db.Importing(ctx, s.d, now)
 }
 
 // expired returns the name of a kind for errors, and the statement that deletes its rows: at most $2 of those before

@@ -23,6 +23,9 @@ func (s *Store) Step(ctx context.Context, now time.Time) (more bool, err error) 
 	if err := s.enter(ctx, now); err != nil {
 		return false, err
 	}
+	if importing, err := db.Importing(ctx, s.d, now); importing || err != nil {
+		return false, err
+	}
 	if len(s.pass.blocks) == 0 {
 		blocks, left, lost := s.touched.take(now)
 		if lost { // its row stays like that of a dead node, and everything is counted again
@@ -62,7 +65,7 @@ func (s *Store) count(ctx context.Context, blocks []Block) (done int, err error)
 		return done, db.Wrap(err, "write counts")
 	}
 	done, err = db.Returning(ctx, s.d, func(ctx context.Context, tx *db.Tx) (int, error) {
-		if err := lock(ctx, tx); err != nil {
+		if err := Lock(ctx, tx); err != nil {
 			return 0, err
 		}
 		t, done, err := read(ctx, tx, blocks)
@@ -77,7 +80,8 @@ func (s *Store) count(ctx context.Context, blocks []Block) (done int, err error)
 // statsLock is the key of the advisory lock for writing counts.
 const statsLock = 0x6361_7273
 
-func lock(ctx context.Context, tx *db.Tx) error {
+// Lock keeps the nodes from writing counts until the transaction ends.
+func Lock(ctx context.Context, tx *db.Tx) error {
 	if tx.SQLite() {
 		return nil
 	}
@@ -326,7 +330,7 @@ func Forget(ctx context.Context, tx *db.Tx, g Gone) error {
 	if len(g.t.blocks) == 0 {
 		return nil
 	}
-	if err := lock(ctx, tx); err != nil {
+	if err := Lock(ctx, tx); err != nil {
 		return err
 	}
 	blocks := slices.Sorted(maps.Keys(g.t.blocks))

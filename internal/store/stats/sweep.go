@@ -74,6 +74,9 @@ func (s *Store) note(ctx context.Context, at time.Time) error {
 // Sweep counts some blocks of a complete recount if one is needed, and reports whether there is more. One of all nodes
 // calls it.
 func (s *Store) Sweep(ctx context.Context, now time.Time) (more bool, err error) {
+	if importing, err := db.Importing(ctx, s.d, now); importing || err != nil {
+		return false, err
+	}
 	if !s.sweep.on {
 		if s.sweep.gone, err = s.goneNodes(ctx, now); err != nil {
 			return false, err
