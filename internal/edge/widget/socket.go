@@ -16,8 +16,9 @@ import (
 	"carillon/internal/voice"
 )
 
-// checkTalks is the default interval of authorization checks.
-const checkTalks = 20 * time.Second
+// checkTalks is the default interval of authorization checks. It is shorter than the wait of an export for what goes on at a
+// company that is being moved.
+const checkTalks = 4 * time.Second
 
 // socket runs a voice conversation on a WebSocket opened with a signed address.
 func (d spoken) socket(w http.ResponseWriter, r *http.Request) error {
@@ -120,6 +121,10 @@ func (d spoken) watch(ctx context.Context, conn *convai.Conn, x *admitted) {
 		case <-tick.C:
 		}
 		f, err := d.signer.widgetOf(ctx, x.conversation)
+		if err == nil && f.company.Refusal() != nil {
+			conn.Refuse(f.company.Refusal())
+			return
+		}
 		if err == nil {
 			err = d.signer.checkAuthorization(ctx, x.address.KeyID, f)
 		}

@@ -297,6 +297,10 @@ func (s *replies) replyTo(ctx context.Context, j job, use voice.ToolUser, emit f
 	case err != nil:
 		return nil, false, &silentError{c, err}
 	}
+	// A company that is being moved gets the reply at its new installation, where this one would be missing.
+	if suspended, err := s.o.Suspended(ctx, c.CompanyID); suspended || err != nil {
+		return nil, false, err
+	}
 	result, err := s.result(ctx, c, request, &said)
 	if err != nil {
 		return nil, false, err
