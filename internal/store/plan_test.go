@@ -22,7 +22,7 @@ import (
 // argument, recent the contacts seen last, waiting the companies with fallbacks that the index yields one by one.
 var bounded = []string{
 	"meta", "hook", "hook_cursor", "event_topic", "node", "shard", "signing_key", "breaker", "stat_node", "json_each",
-	"recent", "waiting",
+	"recent", "waiting", "company_move",
 }
 
 // plans holds every query that the conformance suite ran to the index meant for it.

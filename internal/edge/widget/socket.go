@@ -16,8 +16,7 @@ import (
 	"carillon/internal/voice"
 )
 
-// checkTalks is the default interval of authorization checks. It is shorter than the wait of an export for what goes on at a
-// company that is being moved.
+// checkTalks is the default interval of authorization checks, shorter than the wait of a company's export.
 const checkTalks = 4 * time.Second
 
 // socket runs a voice conversation on a WebSocket opened with a signed address.
