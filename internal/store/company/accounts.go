@@ -96,27 +96,49 @@ type mapping map[string]string
 var errUnproved = errors.New("this installation has an account with the e-mail address of a member, and nobody has proved that " +
 	"it is the same person: have them sign in by single sign-on or reset their password by e-mail, or remove that account")
 
-// accountsHere returns the members without an account here, and the ids of the others. A member with the same e-mail address uses
-// the account of this installation.
+// errIdentity means that a member's single sign-on identity belongs to somebody else here.
+var errIdentity = errors.New("another account of this installation has the single sign-on identity of a member")
+
+// accountsHere returns the members without an account here, and the ids of the others. A member whose account came from here, or
+// with the same e-mail address, uses the account of this installation.
 func accountsHere(ctx context.Context, d *db.DB, all []*memberAccount) (missing []*memberAccount, m mapping, err error) {
 	m = mapping{}
 	for _, a := range all {
 		var id, hash string
 		var proved int64
-		err := d.Row(ctx, []any{&id, &hash, &proved}, "SELECT id, password_hash, proved_at FROM account WHERE email = $1", a.Email)
+		err := d.Row(ctx, []any{&id, &hash, &proved}, `SELECT id, password_hash, proved_at FROM account WHERE id = $1 OR email = $2
+			ORDER BY CASE WHEN id = $1 THEN 0 ELSE 1 END LIMIT 1`, a.ID, a.Email)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			missing = append(missing, a)
+			missing, err = append(missing, a), a.unknown(ctx, d)
 		case err != nil:
-			return nil, nil, fmt.Errorf("look for the account of a member: %w", err)
+			err = fmt.Errorf("look for the account of a member: %w", err)
 		case id == a.ID: // it was imported or exported before
-		case proved == 0 && hash != a.PasswordHash:
-			return nil, nil, fmt.Errorf("%w: %s", errUnproved, a.Email)
+		case hash != a.PasswordHash && (proved == 0 || a.ProvedAt == 0):
+			err = fmt.Errorf("%w: account %s", errUnproved, id)
 		default:
 			m[a.ID] = id
 		}
+		if err != nil {
+			return nil, nil, err
+		}
 	}
 	return missing, m, nil
+}
+
+// unknown returns an error if an account here has an identity of the member.
+func (a *memberAccount) unknown(ctx context.Context, d *db.DB) error {
+	for _, x := range a.Identities {
+		var id string
+		err := d.Row(ctx, []any{&id}, "SELECT account_id FROM account_identity WHERE issuer = $1 AND subject = $2", x.Issuer, x.Subject)
+		if err == nil {
+			return fmt.Errorf("%w: account %s", errIdentity, id)
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("look for the identity of a member: %w", err)
+		}
+	}
+	return nil
 }
 
 // put stores an account that this installation does not have.
@@ -124,12 +146,12 @@ func (a *memberAccount) put(ctx context.Context, tx *configure.Tx, key fileKey) 
 	if _, err := tx.Exec(ctx, `INSERT INTO account (id, email, name, phone, password_hash, confirmed_at, last_sign_in_at, created_at,
 		updated_at, proved_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, a.ID, a.Email, a.Name, a.Phone, a.PasswordHash,
 		a.ConfirmedAt, a.LastSignInAt, a.CreatedAt, a.UpdatedAt, a.ProvedAt); err != nil {
-		return fmt.Errorf("store the account of %s: %w", a.Email, err)
+		return fmt.Errorf("store account %s: %w", a.ID, err)
 	}
 	for _, x := range a.Identities {
 		if _, err := tx.Exec(ctx, "INSERT INTO account_identity (issuer, subject, account_id, created_at) VALUES ($1, $2, $3, $4)",
 			x.Issuer, x.Subject, a.ID, x.CreatedAt); err != nil {
-			return fmt.Errorf("store an identity of %s: %w", a.Email, err)
+			return fmt.Errorf("store an identity of account %s: %w", a.ID, err)
 		}
 	}
 	if a.Factor == nil {

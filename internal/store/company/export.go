@@ -2,6 +2,7 @@ package company
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -86,7 +87,7 @@ func (m *Mover) Export(ctx context.Context, id string, o ExportOptions) (done Do
 	}
 	for _, name := range []string{o.To, o.To + KeySuffix} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-			return done, fmt.Errorf("%s exists already: an export never replaces a file", name)
+			return done, fmt.Errorf("%s exists already: an export never replaces a file. Remove it if an interrupted export left it", name)
 		}
 	}
 	e := &export{Mover: m, id: id, o: o, manifest: Manifest{Tables: map[string]Content{}}}
@@ -185,6 +186,10 @@ func (e *export) write(ctx context.Context, s *snapshot) (err error) {
 			return err
 		}
 	}
+	e.manifest.Described = hex.EncodeToString(w.described.Sum(nil))
+	if err := e.manifest.sealed(e.id, e.key); err != nil {
+		return err
+	}
 	return w.json(frameManifest, e.manifest)
 }
 
@@ -232,7 +237,9 @@ func (e *export) publish(ctx context.Context) (sha string, size int64, err error
 		err = os.Rename(e.o.To+KeySuffix+partSuffix, e.o.To+KeySuffix)
 	}
 	if err == nil {
-		err = os.Rename(e.o.To+partSuffix, e.o.To)
+		if err = os.Rename(e.o.To+partSuffix, e.o.To); err != nil {
+			err = errors.Join(err, removeFiles(e.o.To+KeySuffix))
+		}
 	}
 	if err == nil {
 		err = syncName(filepath.Dir(e.o.To))
@@ -241,7 +248,7 @@ func (e *export) publish(ctx context.Context) (sha string, size int64, err error
 }
 
 func writeSynced(name, text string) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the operator chose the path
+	f, err := createNew(name)
 	if err != nil {
 		return err
 	}

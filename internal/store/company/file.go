@@ -2,6 +2,7 @@ package company
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/binary"
@@ -9,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"math/bits"
 	"os"
@@ -21,7 +23,7 @@ import (
 //	A accounts  JSON, once
 //	T table     JSON: its name and columns; the frames of its rows follow
 //	R rows      tuples of the table (package tuple), at most about four megabytes
-//	M manifest  JSON, at the end: counts and hashes by table
+//	M manifest  JSON, at the end: counts and hashes by table, sealed with the key of the file
 const (
 	frameHeader   = 'H'
 	frameAccounts = 'A'
@@ -55,8 +57,44 @@ type Header struct {
 
 // Manifest has the counts and hashes of a file, by table.
 type Manifest struct {
-	Accounts int                `json:"accounts"`
-	Tables   map[string]Content `json:"tables"`
+	Accounts  int                `json:"accounts"`
+	Tables    map[string]Content `json:"tables"`
+	Described string             `json:"described_sha256"` // of the header and the accounts, as they are in the file
+	Seal      string             `json:"seal"`             // of everything else in the manifest: nobody without the key changes a file
+}
+
+// digest is the SHA-256 of everything that the seal covers.
+func (m Manifest) digest() ([]byte, error) {
+	m.Seal = ""
+	text, err := json.Marshal(m)
+	sum := sha256.Sum256(text)
+	return sum[:], err
+}
+
+func manifestRow(id string) string { return "company/" + id + "/manifest" }
+
+// sealed seals the manifest of a company's file.
+func (m *Manifest) sealed(id string, key fileKey) error {
+	digest, err := m.digest()
+	if err == nil {
+		m.Seal = key.seal(manifestRow(id), digest)
+	}
+	return err
+}
+
+// errChanged means that a file was changed by somebody without its key.
+var errChanged = errors.New("the file was changed after it was written")
+
+// unchanged returns an error unless the key of the file sealed the manifest.
+func (m *Manifest) unchanged(id string, key fileKey) error {
+	digest, err := m.digest()
+	if err != nil {
+		return err
+	}
+	if plain, err := key.open(manifestRow(id), m.Seal); err != nil || !bytes.Equal(plain, digest) {
+		return errChanged
+	}
+	return nil
 }
 
 // Rows returns the number of rows of all tables.
@@ -99,22 +137,34 @@ func (s *summed) content() Content {
 
 // writer writes a file.
 type writer struct {
-	file     *os.File
-	buffered *bufio.Writer
-	zip      *gzip.Writer
+	described hash.Hash // of the header and the accounts
+	file      *os.File
+	buffered  *bufio.Writer
+	zip       *gzip.Writer
 }
 
 func create(name string) (*writer, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the operator chose the path
+	f, err := createNew(name)
 	if err != nil {
 		return nil, err
 	}
 	b := bufio.NewWriterSize(f, 1<<16)
 	z, _ := gzip.NewWriterLevel(b, gzip.BestSpeed) // fails for an unknown level only
-	return &writer{f, b, z}, nil
+	return &writer{sha256.New(), f, b, z}, nil
+}
+
+// createNew creates a file that its owner alone can read, in the place of one that an interrupted export left.
+func createNew(name string) (*os.File, error) {
+	if err := removeFiles(name); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator chose the path
 }
 
 func (w *writer) frame(kind byte, content []byte) error {
+	if kind == frameHeader || kind == frameAccounts {
+		_, _ = w.described.Write(content) // a hash returns no error
+	}
 	head := binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(content)))
 	if _, err := w.zip.Write(head); err != nil {
 		return err

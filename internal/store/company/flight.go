@@ -52,7 +52,7 @@ func (s *snapshot) busy(ctx context.Context, companyID string) (string, error) {
 }
 
 // errBusy means that work of the company did not end in time.
-var errBusy = errors.New("work of the company did not end in time; it is in use here again")
+var errBusy = errors.New("work of the company did not end in time; it is in use here again. If no program runs, start it first")
 
 const lookEvery = 200 * time.Millisecond
 

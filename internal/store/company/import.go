@@ -3,6 +3,8 @@ package company
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +44,8 @@ type arrival struct {
 	pg      *pgx.Conn
 	rows    int64
 	renewed time.Time
+
+	described string // SHA-256 of the header and the accounts
 }
 
 // contents are the parts of a file besides its rows.
@@ -97,7 +101,10 @@ func (a *arrival) inspect(ctx context.Context) error {
 	if _, err := a.key.open(checkRow(h.CompanyID), h.Check); err != nil {
 		return err
 	}
-	return nil
+	if a.described != a.file.manifest.Described {
+		return errChanged
+	}
+	return a.file.manifest.unchanged(h.CompanyID, a.key)
 }
 
 func (a *arrival) check(ctx context.Context) error {
@@ -109,27 +116,55 @@ func (a *arrival) check(ctx context.Context) error {
 	for _, t := range exportedOf(all) {
 		a.tables[t.Name] = t
 	}
-	sums := map[string]*summed{}
+	sums := sums{}
 	err = a.read(ctx, Checking, func(t *table, data []byte) error {
-		if sums[t.Name] == nil {
-			sums[t.Name] = &summed{}
-		}
-		return tuple.Each(data, len(t.cols), func(row []byte, _ [][]byte) error {
-			sums[t.Name].add(row)
+		own := t.companyColumn()
+		return tuple.Each(data, len(t.cols), func(row []byte, fields [][]byte) error {
+			if own >= 0 && string(fields[own]) != a.id() {
+				return fmt.Errorf("%w: table %s has a row of another company", errChanged, t.Name)
+			}
+			sums.add(t, row)
 			return nil
 		})
 	})
 	if err != nil {
 		return err
 	}
-	found := map[string]Content{}
-	for name, s := range sums {
-		found[name] = s.content()
-	}
-	if !maps.Equal(found, a.file.manifest.Tables) || len(a.file.accounts) != a.file.manifest.Accounts {
+	m := &a.file.manifest
+	if !maps.Equal(sums.contents(), m.Tables) || len(a.file.accounts) != m.Accounts || m.Tables["company"].Rows != 1 {
 		return errDamaged
 	}
 	return nil
+}
+
+// companyColumn returns the index of the column that has the company's id; -1 if the table has none.
+func (t *table) companyColumn() int {
+	switch t.Found {
+	case ByCompany:
+		return t.index("company_id")
+	case ByID:
+		return t.index("id")
+	case ByParent, InDocuments, OfMembers, Installation:
+	}
+	return -1
+}
+
+// sums are the sums of tables.
+type sums map[string]*summed
+
+func (s sums) add(t *table, row []byte) {
+	if s[t.Name] == nil {
+		s[t.Name] = &summed{}
+	}
+	s[t.Name].add(row)
+}
+
+func (s sums) contents() map[string]Content {
+	all := map[string]Content{}
+	for name, x := range s {
+		all[name] = x.content()
+	}
+	return all
 }
 
 // read reads the file and calls rows with the tuples of the tables.
@@ -141,6 +176,8 @@ func (a *arrival) read(ctx context.Context, phase Phase, rows func(t *table, dat
 	defer func() { err = errors.Join(err, r.close()) }()
 	var of *table
 	var first, last byte
+	described, frames := sha256.New(), map[byte]int{}
+	defer func() { a.described = hex.EncodeToString(described.Sum(nil)) }()
 	p := Progress{Phase: phase, Total: a.file.manifest.Rows()}
 	for ctx.Err() == nil {
 		kind, content, err := r.next()
@@ -152,6 +189,12 @@ func (a *arrival) read(ctx context.Context, phase Phase, rows func(t *table, dat
 		}
 		if last == frameManifest || first == 0 && kind != frameHeader {
 			return errDamaged
+		}
+		if kind == frameHeader || kind == frameAccounts {
+			_, _ = described.Write(content) // a hash returns no error
+			if frames[kind]++; frames[kind] > 1 {
+				return errDamaged
+			}
 		}
 		if first, last = frameHeader, kind; kind == frameRows {
 			if of == nil || !whole(content, len(of.cols)) {
@@ -278,19 +321,21 @@ func (a *arrival) fill(ctx context.Context) (err error) {
 			err = errors.Join(err, a.pg.Close(ctx))
 		}()
 	}
-	sums := map[string]*summed{}
+	checked := a.file.manifest.Tables
+	read, sums := sums{}, sums{}
 	var late []batch // rows that refer to accounts
 	err = a.read(ctx, Reading, func(t *table, data []byte) error {
+		_ = tuple.Each(data, len(t.cols), func(row []byte, _ [][]byte) error { // row returns no error
+			read.add(t, row)
+			return nil
+		})
 		data, err := a.ids.mapped(t, data)
 		if err != nil {
 			return err
 		}
 		n := 0
-		if sums[t.Name] == nil {
-			sums[t.Name] = &summed{}
-		}
 		_ = tuple.Each(data, len(t.cols), func(row []byte, _ [][]byte) error { // row returns no error
-			sums[t.Name].add(row)
+			sums.add(t, row)
 			n++
 			return nil
 		})
@@ -301,8 +346,9 @@ func (a *arrival) fill(ctx context.Context) (err error) {
 		}
 		return db.Wrap(a.insert(ctx, t, data), "import "+t.Name)
 	})
-	for name, s := range sums {
-		a.wanted.Tables[name] = s.content()
+	a.wanted.Tables = sums.contents()
+	if err == nil && !maps.Equal(read.contents(), checked) {
+		err = errChanged // since it was checked
 	}
 	if err == nil {
 		err = a.complete(ctx, late)

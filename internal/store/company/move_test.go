@@ -2,7 +2,9 @@ package company
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 
 	"carillon/internal/store"
 	"carillon/internal/store/db"
+	"carillon/internal/store/tuple"
 )
 
 // TestEveryRowBelongsToOneCompanyOrTheInstallation fills every table for two companies and finds the rows of each.
@@ -213,7 +216,9 @@ func TestARefusedImportChangesNothing(t *testing.T) {
 			want      string
 		}{
 			"cut":       {write("cut", whole[:len(whole)/2]), file + KeySuffix, "", "damaged"},
-			"flipped":   {write("flipped", flipped), file + KeySuffix, "", "damaged"},
+			"flipped":   {write("flipped", flipped), file + KeySuffix, "", "file"},
+			"forged":    {forged(t, file, false), file + KeySuffix, "", "changed"},
+			"another's": {forged(t, file, true), file + KeySuffix, "", "another company"},
 			"empty":     {write("empty", nil), file + KeySuffix, "", "damaged"},
 			"wrong key": {file, other, "", "key"},
 			"taken number": {
@@ -251,6 +256,71 @@ func TestARefusedImportChangesNothing(t *testing.T) {
 			t.Errorf("into its own installation: %v", err)
 		}
 	})
+}
+
+// forged copies a file with a row more: a membership in the other company. The manifest agrees with it, and with is sealed by
+// the key of the file.
+func forged(t *testing.T, file string, with bool) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "forged")
+	key, err := readKey(file + KeySuffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var of describedTable
+	var header Header
+	all := sums{}
+	for {
+		kind, content, err := r.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		switch kind {
+		case frameHeader:
+			err = errors.Join(err, readJSON(content, &header))
+		case frameTable:
+			of = describedTable{}
+			err = errors.Join(err, readJSON(content, &of))
+		case frameRows:
+			if of.Name == "membership" {
+				content = slices.Clone(content)
+				err = errors.Join(err, tuple.Each(slices.Clone(content), len(of.Columns), func(_ []byte, fields [][]byte) error {
+					at := slices.IndexFunc(of.Columns, func(c describe) bool { return c.Name == "company_id" })
+					fields[at] = []byte(companies[1])
+					content = tuple.AppendRaw(content, fields)
+					return nil
+				}))
+			}
+			err = errors.Join(err, tuple.Each(content, len(of.Columns), func(row []byte, _ [][]byte) error {
+				all.add(&table{Table: Table{Name: of.Name}}, row)
+				return nil
+			}))
+		case frameManifest:
+			var m Manifest
+			err = errors.Join(err, readJSON(content, &m))
+			if m.Tables = all.contents(); with {
+				err = errors.Join(err, m.sealed(header.CompanyID, key))
+			}
+			if err == nil {
+				content, err = json.Marshal(m)
+			}
+		}
+		if err = errors.Join(err, w.frame(kind, content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(r.close(), w.close()); err != nil {
+		t.Fatal(err)
+	}
+	return name
 }
 
 // prepareTarget removes the first company and its accounts from a filled store, and changes what is left.
@@ -348,9 +418,11 @@ func TestAccountsOfTheSamePersonAreUsed(t *testing.T) {
 			updated_at, proved_at) VALUES ('there', $1, 'The same', 'other', 1, 1, 1, 1)`, accountID(0, 0)+"@example.com"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.DB.Exec(t.Context(), "INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, 'owner')",
-			accountID(0, 0), companies[1]); err != nil {
-			t.Fatal(err)
+		for _, n := range []int{0, 1} {
+			if _, err := a.DB.Exec(t.Context(), "INSERT INTO membership (account_id, company_id, role) VALUES ($1, $2, 'owner')",
+				accountID(0, n), companies[1]); err != nil {
+				t.Fatal(err)
+			}
 		}
 		before := contentsOf(t, a, companies[0])
 		trip2 := func(from, to *store.Store) {
@@ -383,6 +455,10 @@ func TestAccountsOfTheSamePersonAreUsed(t *testing.T) {
 			if err := b.DB.Row(t.Context(), []any{&n}, query); err != nil || n != 1 {
 				t.Error(query, n, err)
 			}
+		}
+		// A member who has an account at the former installation, too, changes the address at the new one.
+		if _, err := b.DB.Exec(t.Context(), "UPDATE account SET email = 'changed@example.com' WHERE id = $1", accountID(0, 1)); err != nil {
+			t.Fatal(err)
 		}
 		trip2(b, a)
 		if diff := cmp.Diff(before, contentsOf(t, a, companies[0])); diff != "" {
