@@ -444,6 +444,12 @@ func (s *cells) move(from, to *cell) {
 	}
 	s.refused(from, http.StatusForbidden, "forbidden")
 	s.run(to, "company", "resume", movingCompany, "--code="+moved.Code)
+	if !await(s.t.Context(), hung, func() bool { // a node learns of it within a second
+		status, _, _ := s.post(to, http.MethodGet, "/usage", accessKey, "")
+		return status == http.StatusOK
+	}) {
+		s.t.Fatal("the company is not in use after the move")
+	}
 	s.front.set(to.node)
 	remove := []string{"company", "remove", movingCompany, "--confirm=" + movingName}
 	s.killed(from, "removing", true, remove...)

@@ -30,6 +30,9 @@ async function writing(p, key) {
   await p.waitForFunction(() => document.activeElement?.matches("textarea"));
 }
 
+/** idle waits until the composer has the response to what it sent: until then it sends nothing else. */
+const idle = (p) => p.locator(".inbox-send [data-loading]").waitFor({ state: "detached" });
+
 const told = (frame, text) => frame.locator(".bubble", { hasText: text });
 const said = (p, text) => p.locator(".inbox-bubble", { hasText: text });
 
@@ -58,6 +61,7 @@ describe("a conversation", () => {
     await frame.getByRole("img", { name: "Ana está escribiendo" }).waitFor();
     await p.keyboard.press("Enter");
     await told(frame, "Hola, soy Ana.").waitFor();
+    await idle(p);
     await p
       .locator(".inbox-composer input[type=file]")
       .setInputFiles({ name: "horario.txt", mimeType: "text/plain", buffer: Buffer.from("10:00, 12:00 y 16:00\n") });
@@ -69,6 +73,7 @@ describe("a conversation", () => {
     await p.keyboard.type("Cliente habitual");
     await p.keyboard.press("Enter");
     await p.locator("[data-kind=note]", { hasText: "Cliente habitual" }).waitFor();
+    await idle(p);
     await shot(p, "inbox-thread");
     await p.keyboard.press("Escape");
     await writing(p, "r");
@@ -77,6 +82,7 @@ describe("a conversation", () => {
     await told(frame, "Con mucho gusto.").waitFor();
     const seen = p.locator(".inbox-turn:has-text('Con mucho gusto.') + .inbox-seen");
     await seen.waitFor();
+    await idle(p);
     await p.keyboard.press("Escape");
     await writing(p, "n");
     await p.keyboard.type("Quiere el sábado");
