@@ -31,7 +31,7 @@ async function writing(p, key) {
 }
 
 /** idle waits until the composer has the response to what it sent: until then it sends nothing else. */
-const idle = (p) => p.locator(".inbox-send [data-loading]").waitFor({ state: "detached" });
+const idle = (p) => p.locator(".inbox-send button[data-loading]").waitFor({ state: "detached" });
 
 const told = (frame, text) => frame.locator(".bubble", { hasText: text });
 const said = (p, text) => p.locator(".inbox-bubble", { hasText: text });
