@@ -60,21 +60,21 @@ func (b *bench) measureLateness(ctx context.Context) {
 	p := b.startProvider()
 	defer p.stop()
 	all := b.subjects()
-	half, most, nodes := make([]*row, len(all)), make([]*row, len(all)), make([]*node, len(all))
+	p50, p99, nodes := make([]*row, len(all)), make([]*row, len(all)), make([]*node, len(all))
 	for i, s := range all {
 		nodes[i] = b.serveSubject(ctx, s, p.url)
 		defer b.discard(nodes[i])
 		nodes[i].suspend()
-		half[i] = b.table.add(row{figure: "Scheduled message, idle, " + s.String(), unit: "ms late, p50", floor: maxFloor(8)})
-		most[i] = b.table.add(row{figure: half[i].figure, unit: "ms late, p99"})
+		p50[i] = b.table.add(row{figure: "Scheduled message, idle, " + s.String(), unit: "ms late, p50", floor: maxFloor(8)})
+		p99[i] = b.table.add(row{figure: p50[i].figure, unit: "ms late, p99"})
 	}
 	inTurns(all, b.rounds, func(int) {}, func(_ int, s subject) {
 		n := nodes[s.turn]
 		n.resume()
 		late := b.lateness(ctx, p, n)
 		n.suspend()
-		half[s.turn].add(late.Milliseconds(0.5), 0)
-		most[s.turn].add(late.Milliseconds(0.99), 0)
+		p50[s.turn].add(late.Milliseconds(0.5), 0)
+		p99[s.turn].add(late.Milliseconds(0.99), 0)
 	})
 }
 
@@ -161,13 +161,13 @@ func (b *bench) awaitStates(ctx context.Context, n *node) {
 func (b *bench) measureIdle(ctx context.Context, p *provider, e engine) {
 	n := b.serveEmpty(ctx, e, p.url)
 	defer b.discard(n)
-	half := b.table.add(row{figure: "Accept to provider, idle, " + e.name, unit: "ms, p50", yardstick: "F", floor: maxFloor(6)})
-	most := b.table.add(row{figure: half.figure, unit: "ms, p99", yardstick: "F", floor: maxFloor(15)})
+	p50 := b.table.add(row{figure: "Accept to provider, idle, " + e.name, unit: "ms, p50", yardstick: "F", floor: maxFloor(6)})
+	p99 := b.table.add(row{figure: p50.figure, unit: "ms, p99", yardstick: "F", floor: maxFloor(15)})
 	for range b.rounds {
 		f := b.fdatasync(200)
 		took, _ := b.sendSingles(ctx, p, n, 200)
-		half.add(took.Milliseconds(0.5), f)
-		most.add(took.Milliseconds(0.99), f)
+		p50.add(took.Milliseconds(0.5), f)
+		p99.add(took.Milliseconds(0.99), f)
 	}
 }
 

@@ -120,11 +120,11 @@ func (b *bench) full(ctx context.Context, p *provider, i installation) *column {
 	defer end()
 	var beside sync.WaitGroup
 	var overview, list load.Latencies
-	var turnHalf, turnMost float64
+	var turnP50, turnP99 float64
 	var turnsLost int
 	beside.Go(func() { b.profile(n, i.String()) })
 	beside.Go(func() { s.look(loading, &overview, &list) })
-	beside.Go(func() { turnHalf, turnMost, turnsLost = s.write(loading) })
+	beside.Go(func() { turnP50, turnP99, turnsLost = s.write(loading) })
 	sent := must(notifyAll(ctx, n.addr, x))
 	left := backlog{began: time.Now(), came: requests(endpoint), oldest: n.metric(`carillon_webhook_oldest_seconds{state="active"}`)}
 	calls := must(exchange.ask("report"))
@@ -135,7 +135,7 @@ func (b *bench) full(ctx context.Context, p *provider, i installation) *column {
 	leave()
 	out.add("Event to the panel's streams, p50; p99, ms", "%.0f; %.0f", s.panel.Milliseconds(0.5), s.panel.Milliseconds(0.99))
 	out.add("Event to programs that pull, p50; p99, ms", "%.0f; %.0f", s.pulled.Milliseconds(0.5), s.pulled.Milliseconds(0.99))
-	out.add("Chat turn to its visitor's page, p50; p99, ms", "%.0f; %.0f", turnHalf, turnMost)
+	out.add("Chat turn to its visitor's page, p50; p99, ms", "%.0f; %.0f", turnP50, turnP99)
 	out.add("Events that streams lost; turns", "%d; %d", s.missing(), turnsLost)
 	out.add("Overview of the panel, p50; p99, ms", "%.0f; %.0f", overview.Milliseconds(0.5), overview.Milliseconds(0.99))
 	out.add("List of notifications, p50; p99, ms", "%.0f; %.0f", list.Milliseconds(0.5), list.Milliseconds(0.99))

@@ -55,9 +55,9 @@ func (b *bench) drained(ctx context.Context, p *provider, n *node, endpoint *pro
 	}
 	out.add("Request to the channel, p50; p99, ms", "%.0f; %.0f", delays.Milliseconds(0.5), delays.Milliseconds(0.99))
 	out.add("Messages at the channel", "%d", messages)
-	var half, most, worst float64
-	must(fmt.Sscan(must(endpoint.ask("ages")), &half, &most, &worst))
-	out.add("Event to its webhook, p50; p99; at most, s", "%.2f; %.2f; %.2f", half/1000, most/1000, worst/1000)
+	var p50, p99, latest float64
+	must(fmt.Sscan(must(endpoint.ask("ages")), &p50, &p99, &latest))
+	out.add("Event to its webhook, p50; p99; at most, s", "%.2f; %.2f; %.2f", p50/1000, p99/1000, latest/1000)
 	out.add("Events for webhooks", "%d", events)
 	out.add("Delivered at the end of the load; 30 s later", "%.0f %%; %.0f %%",
 		100*float64(left.came)/float64(events), 100*float64(later)/float64(events))
@@ -106,7 +106,7 @@ type watcher struct {
 	began  time.Time
 	ticks  []int
 	memory []float64
-	most   map[string]float64
+	peaks  map[string]float64
 	stop   context.CancelFunc
 	done   chan struct{}
 }
@@ -115,7 +115,7 @@ type watcher struct {
 func watch(ctx context.Context, nodes ...*node) *watcher {
 	ctx, stop := context.WithCancel(ctx)
 	w := &watcher{
-		nodes: slices.DeleteFunc(nodes, func(n *node) bool { return n == nil }), began: time.Now(), most: map[string]float64{},
+		nodes: slices.DeleteFunc(nodes, func(n *node) bool { return n == nil }), began: time.Now(), peaks: map[string]float64{},
 		stop: stop, done: make(chan struct{}),
 	}
 	for _, n := range w.nodes {
@@ -132,7 +132,7 @@ func watch(ctx context.Context, nodes ...*node) *watcher {
 			}
 			page := w.nodes[0].metrics()
 			for _, series := range []string{"go_goroutines", "carillon_connections", "process_open_fds"} {
-				w.most[series] = max(w.most[series], read(page, series))
+				w.peaks[series] = max(w.peaks[series], read(page, series))
 			}
 		}
 	}()
@@ -153,7 +153,7 @@ func (w *watcher) end() [][2]string {
 	c.add("Processor of each node, s", "%s of %.0f", strings.Join(processor, " + "), time.Since(w.began).Seconds())
 	c.add("Memory of each node, at most, MB", "%s", strings.Join(memory, " + "))
 	c.add("Goroutines; connections; descriptors, at most", "%.0f; %.0f; %.0f",
-		w.most["go_goroutines"], w.most["carillon_connections"], w.most["process_open_fds"])
+		w.peaks["go_goroutines"], w.peaks["carillon_connections"], w.peaks["process_open_fds"])
 	return c.cells
 }
 

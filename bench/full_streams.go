@@ -182,7 +182,7 @@ func (s *screens) look(ctx context.Context, overview, list *load.Latencies) {
 
 // write sends ten turns a second of visitors, and returns the p50 and p99 in milliseconds until their page shows them, and
 // the number of turns that it does not show.
-func (s *screens) write(ctx context.Context) (half, most float64, lost int) {
+func (s *screens) write(ctx context.Context) (p50, p99 float64, lost int) {
 	var all load.Latencies
 	for k := 0; load.Pause(ctx, 100*time.Millisecond) == nil; k++ {
 		name := strconv.Itoa(k)
@@ -191,8 +191,14 @@ func (s *screens) write(ctx context.Context) (half, most float64, lost int) {
 		s.chatClient.mu.Unlock()
 		resp, err := s.do(s.ctx, http.MethodPost, "/functions/v1/chat/turns", s.people[k%len(s.people)].token, "",
 			fmt.Sprintf(`{"client_id":%q,"text":"turn %s"}`, name, name))
+		stored := err == nil && resp.StatusCode == http.StatusOK
 		if err == nil {
 			_ = resp.Body.Close()
+		}
+		if !stored { // it was refused, and no stream lost it
+			s.chatClient.mu.Lock()
+			delete(s.waiting, name)
+			s.chatClient.mu.Unlock()
 		}
 	}
 	_ = load.Pause(s.ctx, 2*time.Second) // until the last turns are shown

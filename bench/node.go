@@ -173,7 +173,8 @@ func sendFrom(sender, key string, n, first int, due time.Time) []byte {
 	} else {
 		b.WriteString(`{"contacts":[` + strings.Join(contacts, ",") + "]")
 	}
-	b.WriteString(`,"recipient_id":"` + sender + `","name_template":"order_update","language_template":"es_ES","notification_type":"transactional",` +
+	b.WriteString(`,"recipient_id":"` + sender + `","name_template":"order_update","language_template":"es_ES",` +
+		`"notification_type":"transactional",` +
 		`"campaign_name":"orders of today","name_event":"order-updated"`)
 	if !due.IsZero() {
 		b.WriteString(`,"datetime_sending":"` + due.UTC().Format("2006-01-02T15:04:05.000") + `","timezone":"UTC"`)
