@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"carillon/internal/base/need"
 )
 
 var (
@@ -48,9 +50,7 @@ func TestMain(m *testing.M) {
 // long skips a scenario unless `make faults` sets its number of rounds.
 func long(t *testing.T) {
 	t.Helper()
-	if *rounds == 0 {
-		t.Skip("left to make faults")
-	}
+	need.Faults(t, *rounds)
 }
 
 // dice makes a run's random choices.

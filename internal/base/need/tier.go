@@ -8,7 +8,7 @@ import (
 )
 
 // WithoutEnv is the variable with the comma-separated parts that a test tier leaves to another one: "postgres",
-// "sound", "browser", "walk". Without it everything runs, as with `go test` of a package.
+// "sound", "browser", "walk", "faults". Without it everything runs, as with `go test` of a package.
 const WithoutEnv = "CARILLON_TEST_WITHOUT"
 
 // Sound marks a test that plays, records or times sound in real time, or calls with other telephone software. It
@@ -43,6 +43,15 @@ func Postgres(t testing.TB) {
 	if Left("postgres") {
 		t.Skip("left to make test")
 	}
+}
+
+// Faults marks a scenario of `make faults`, which says how often it runs. It is skipped in other tiers, even if CI is set.
+func Faults(t testing.TB, rounds int) {
+	t.Helper()
+	if rounds == 0 && Left("faults") {
+		t.Skip("left to make faults")
+	}
+	That(t, rounds > 0, "a scenario of make faults needs -faults.rounds")
 }
 
 // Left reports whether this tier leaves a part to another one.
