@@ -1,9 +1,7 @@
 package faults
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -166,39 +164,10 @@ func (s *cells) cell(engine string, number int) *cell {
 	return c
 }
 
-// command runs a command and calls at when its output on standard error begins a line with phase.
-func (s *cells) command(ctx context.Context, phase string, at func(cmd *exec.Cmd), args ...string) (output string, ok bool) {
-	s.t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, hung)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, executable(s.t), args...) // our own program
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
-	dieWithUs(cmd)
-	var printed strings.Builder
-	cmd.Stdout = &printed
-	pipe, err := cmd.StderrPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	var b strings.Builder
-	for lines := bufio.NewScanner(pipe); lines.Scan(); {
-		b.WriteString(lines.Text() + "\n")
-		if at != nil && strings.HasPrefix(lines.Text(), phase) {
-			at(cmd)
-			at = nil
-		}
-	}
-	ok = cmd.Wait() == nil
-	return printed.String() + b.String(), ok
-}
-
 // run runs a command at an installation, which must succeed, and returns its output.
 func (s *cells) run(c *cell, args ...string) string {
 	s.t.Helper()
-	out, ok := s.command(s.t.Context(), "", nil, slices.Concat(args, c.at)...)
+	out, ok := command(s.t.Context(), s.t, slices.Concat(args, c.at), "", nil)
 	if !ok {
 		s.t.Fatalf("%v: %s", args, out)
 	}
@@ -208,13 +177,13 @@ func (s *cells) run(c *cell, args ...string) string {
 // killed runs a command and kills it, or the program of the installation, in a phase. The command may be faster than that.
 func (s *cells) killed(c *cell, phase string, program bool, args ...string) {
 	s.t.Helper()
-	out, ok := s.command(s.t.Context(), phase, func(cmd *exec.Cmd) {
+	out, ok := command(s.t.Context(), s.t, slices.Concat(args, c.at), phase, func(cmd *exec.Cmd) {
 		if program {
 			c.node.kill()
 		} else {
 			_ = cmd.Process.Kill()
 		}
-	}, slices.Concat(args, c.at)...)
+	})
 	s.t.Logf("%v, killed while %s: it had ended: %v, %s", args[:2], phase, ok, strings.TrimSpace(out))
 	if c.node.dead() {
 		c.node.start()

@@ -164,30 +164,36 @@ func (s *site) toSQLite(ctx context.Context) {
 // migrate runs the command, and calls at when it begins a phase. It returns the output, and whether the command succeeded.
 func (s *site) migrate(ctx context.Context, args []string, phase string, at func(cmd *exec.Cmd)) (output string, ok bool) {
 	s.t.Helper()
+	return command(ctx, s.t, args, phase, at)
+}
+
+// command runs our program, and calls at when a line of its standard error begins with a phase. It returns the output, that on
+// standard output first, and whether the command succeeded.
+func command(ctx context.Context, t *testing.T, args []string, phase string, at func(cmd *exec.Cmd)) (output string, ok bool) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, hung)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, executable(s.t), args...) // our own program
+	cmd := exec.CommandContext(ctx, executable(t), args...) // our own program
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
 	dieWithUs(cmd)
-	var printed strings.Builder
+	var printed, reported strings.Builder
 	cmd.Stdout = &printed
-	errors, err := cmd.StderrPipe()
+	pipe, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
-	var b strings.Builder
-	for lines := bufio.NewScanner(errors); lines.Scan(); {
-		b.WriteString(lines.Text() + "\n")
+	for lines := bufio.NewScanner(pipe); lines.Scan(); {
+		reported.WriteString(lines.Text() + "\n")
 		if at != nil && strings.HasPrefix(lines.Text(), phase) {
 			at(cmd)
 			at = nil
 		}
 	}
 	ok = cmd.Wait() == nil
-	return b.String() + printed.String(), ok
+	return printed.String() + reported.String(), ok
 }
 
 // moved reports whether the program refuses to start on the data folder because the installation was moved.
