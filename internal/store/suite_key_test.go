@@ -24,7 +24,7 @@ import (
 func sealingByCompany() []sentence {
 	return []sentence{
 		{"the secrets of a company are sealed by its own key", sealedByCompany},
-		{"the secrets of an older company are sealed anew, and readable before and after", resealing},
+		{"resealing an older company keeps its secrets readable", resealing},
 		{"secrets that are written during the sealing are sealed by the company's key", writingWhileSealing},
 		{"what was signed for a company stays valid when it gets a key", formerKeys},
 		{"a company's key opens its secrets in another installation", movingKeys},

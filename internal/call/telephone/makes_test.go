@@ -54,7 +54,7 @@ func TestATransferIsTakenOnTelephonesOfOtherMakes(t *testing.T) {
 			phone.Press('1')
 			r.connected()
 			if early := shareOf(theirs, heard()[:before]); early > 0 {
-				t.Errorf("the caller hears a level %.2f of the desk before the call is taken", early)
+				t.Errorf("level %.2f at the caller before the desk takes the call, want silence", early)
 			}
 			mine := noise("The caller says this again and again, until the desk has heard it.")
 			r.until("the caller's words at the desk", func() bool {

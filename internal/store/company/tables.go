@@ -172,7 +172,7 @@ func Tables() []Table {
 		installation("invalidation", "the generations of the nodes' caches"),
 		installation("node", "the running nodes"),
 		installation("shard", "the owners of shards; the shard of a row follows from the sender's number"),
-		installation("rate", "the requests of the last minutes; they are counted anew"),
+		installation("rate", "the requests of the last minutes, counted by each installation"),
 		installation("stat_node", "the nodes that count"),
 		installation("session", "sign-ins at this installation: members sign in at the new one"),
 		installation("browser_session", "sign-ins at this installation"),
