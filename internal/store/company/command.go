@@ -40,9 +40,16 @@ type Reply struct {
 
 // Do runs a command.
 func (m *Mover) Do(ctx context.Context, r Request, report func(Progress)) (reply Reply, err error) {
-	switch r.Do {
-	case DoList:
+	if r.Do == DoList {
 		reply.Companies, err = m.List(ctx)
+		return reply, err
+	}
+	release, err := m.alone(ctx, maxBusy)
+	if err != nil {
+		return reply, err
+	}
+	defer release()
+	switch r.Do {
 	case DoExport:
 		var d Done
 		d, err = m.Export(ctx, r.ID, ExportOptions{To: r.File, Wait: r.Wait, Report: report})

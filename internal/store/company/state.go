@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"carillon/internal/store"
@@ -19,10 +20,12 @@ import (
 type Mover struct {
 	store   *store.Store
 	program string // version
+
+	commands sync.Mutex // held by a command on SQLite
 }
 
 // New returns the moves of an installation; program is the version that files name.
-func New(s *store.Store, program string) *Mover { return &Mover{s, program} }
+func New(s *store.Store, program string) *Mover { return &Mover{store: s, program: program} }
 
 // Move is the state of a company's move, as in carillon.Company.
 type Move string
