@@ -85,6 +85,30 @@ describe("the shell", () => {
     await failure.waitFor({ state: "detached" });
   });
 
+  it("says that a company is being moved, in place of its pages, and leaves the account", async (t) => {
+    for (const options of [{}, { viewport: { width: 390, height: 780 }, colorScheme: "dark" }]) {
+      const p = await open(t, company, "/keys", options);
+      await p.addInitScript(() => {
+        const real = window.fetch;
+        window.fetch = async (request, ...more) => {
+          const response = await real(request, ...more);
+          if (!new URL(request.url ?? request, location.href).pathname.endsWith("/panel/v1/session")) return response;
+          const session = await response.json();
+          for (const c of session.companies ?? []) Object.assign(c, { moving: true, permissions: [] });
+          return new Response(JSON.stringify(session), response);
+        };
+      });
+      await p.reload();
+      await p.getByText("This company is being moved to another installation.").waitFor();
+      assert.equal(await p.getByText("You can't open this page").count(), 0);
+      await accessible(p, "a company that is being moved");
+      await shot(p, `panel-moving-${options.colorScheme ?? "light"}`);
+      await p.goto(company.panel_url + "/account");
+      await p.getByText("This company is being moved to another installation.").waitFor();
+      await p.locator("#content h1").waitFor();
+    }
+  });
+
   it("has a page for addresses that are none", async (t) => {
     const p = await open(t, company, "/nowhere");
     await p.getByRole("heading", { name: "Page not found" }).waitFor();

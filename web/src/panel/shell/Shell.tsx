@@ -5,7 +5,7 @@ import { Outlet, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { useTexts, withTexts } from "../i18n";
 import { useCan, useCompany } from "../session";
-import { Note } from "../ui/parts";
+import { Note, Page } from "../ui/parts";
 import { writing } from "../ui/keys";
 import { useSlow } from "../ui/waiting";
 import { BottomBar } from "./BottomBar";
@@ -73,6 +73,9 @@ export function Shell() {
   const [help, { open: showHelp, close: hideHelp }] = useDisclosure(false);
   const [searching, search] = useState(0); // how often the search was asked for: it is loaded the first time
   const at = useRouterState({ select: (s) => s.location.pathname });
+  // A closed company has no pages, for a reason that the note gives; the account is the member's own.
+  const closed = company.moving || company.suspended;
+  const why = <Note tone="warn">{company.moving ? t.companyMoving : t.companySuspended}</Note>;
   const slow = useSlow(useIsFetching({ predicate: unloaded }) > 0);
   useEffect(close, [at, close]);
   const { icons, phone, toggle: toggleIcons } = useIcons();
@@ -103,14 +106,20 @@ export function Shell() {
         </Suspense>
       )}
       <AppShell.Main id="content" tabIndex={-1} style={{ outline: "none" }} aria-busy={slow || undefined}>
-        {(company.moving || company.suspended) && (
-          <div className="page" style={{ paddingBottom: 0 }}>
-            <Note tone="warn">{company.moving ? t.companyMoving : t.companySuspended}</Note>
-          </div>
+        {closed && !at.startsWith("/account") ? (
+          <Page title={company.name}>{why}</Page>
+        ) : (
+          <>
+            {closed && (
+              <div className="page" style={{ paddingBottom: 0 }}>
+                {why}
+              </div>
+            )}
+            <Stale slow={slow} />
+            <SubNav />
+            <Outlet />
+          </>
         )}
-        <Stale slow={slow} />
-        <SubNav />
-        <Outlet />
       </AppShell.Main>
       <AppShell.Footer hiddenFrom="sm" component="nav" aria-label={t.menu}>
         <BottomBar menu={menu} more={toggle} />
