@@ -8,7 +8,7 @@ import (
 	"carillon/internal/store"
 )
 
-// TestOneCommandRunsAtATime runs commands beside another one, of the same program and, on PostgreSQL, of another.
+// TestOneCommandRunsAtATime runs commands during another one, of the same program and, on PostgreSQL, of another.
 func TestOneCommandRunsAtATime(t *testing.T) {
 	t.Parallel()
 	engines(t, func(t *testing.T, s *store.Store) {
@@ -23,10 +23,10 @@ func TestOneCommandRunsAtATime(t *testing.T) {
 		}
 		for _, m := range others {
 			if _, err := m.alone(t.Context(), 0); !errors.Is(err, errElsewhere) {
-				t.Errorf("beside another command: %v", err)
+				t.Errorf("during another command: %v", err)
 			}
 			if _, err := m.Do(t.Context(), Request{Do: DoList}, nil); err != nil {
-				t.Errorf("a list beside another command: %v", err)
+				t.Errorf("a list during another command: %v", err)
 			}
 		}
 		release()
