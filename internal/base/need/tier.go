@@ -51,8 +51,10 @@ func Faults(t testing.TB, rounds int) {
 	if rounds == 0 && Left("faults") {
 		t.Skip("left to make faults")
 	}
-	That(t, rounds > 0, "a scenario of make faults needs -faults.rounds")
+	That(t, rounds > 0, noRounds)
 }
+
+const noRounds = "-faults.rounds is missing: run make faults"
 
 // Left reports whether this tier leaves a part to another one.
 func Left(what string) bool { return slices.Contains(strings.Split(os.Getenv(WithoutEnv), ","), what) }
