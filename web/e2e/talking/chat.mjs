@@ -116,6 +116,24 @@ describe("the chat on a page of another site", () => {
     await p.waitForFunction(() => document.activeElement?.shadowRoot === null || document.activeElement !== null);
   });
 
+  it("shows the conversation where the browser draws no frames for a while", async (t) => {
+    const host = await site("shop", page(tag(company)));
+    const c = await context(browser);
+    t.after(async () => {
+      await c.close();
+      await host.close();
+    });
+    await c.addInitScript(() => {
+      globalThis.requestAnimationFrame = () => 0;
+      const later = globalThis.setTimeout;
+      globalThis.setTimeout = (f, ms, ...more) => later(f, ms < 200 ? 3_000 : ms, ...more);
+    });
+    const p = await c.newPage();
+    await p.goto(host.url);
+    const frame = await chatOf(p);
+    await frame.getByText("how can we help?").waitFor();
+  });
+
   it("stays one when its tag is there twice, and answers calls from before it loaded", async (t) => {
     const host = await site(
       "shop",

@@ -1,4 +1,4 @@
-import { useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import type { Chat } from "../chat";
 import type { Host } from "../host";
 import type { Texts } from "../texts";
@@ -14,7 +14,8 @@ export function App({ chat, host, texts }: { chat: Chat; host: Host; texts: Text
   const [announced, announce] = useState("");
   const [dragging, drag] = useState(false);
   const input = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
+  // Effects wait for the next frame, which a page in the background gets late: the session could be there before.
+  useLayoutEffect(() => {
     chat.onTurn = (turn) => {
       if (turn.kind !== "event") announce((turn.name ? turn.name + ": " : "") + (turn.text || turn.file?.name || ""));
     };
