@@ -78,7 +78,7 @@ func (b *built) title() string {
 func shipped() []string {
 	return []string{
 		"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "docs", "deploy", "examples", "bench/results.md",
-		"bench/notes.md", "bench/method.md", "bench/turns.md", "bench/answers/results.md",
+		"bench/full.md", "bench/notes.md", "bench/method.md", "bench/turns.md", "bench/answers/results.md",
 		"clients/typescript/README.md", "e2e/clients/scenarios.json",
 		"e2e/faults/ledger.md", "internal/edge/api/openapi.yaml", "internal/base/config/demo.yaml",
 		"internal/base/config/testdata/provision.example.yaml",
