@@ -110,8 +110,15 @@ func notificationID(response []byte) string {
 }
 
 // deliverAtOnce accepts messages with the same due time, waits until all are delivered and their states written, and
-// returns the due time and the arrivals. If accepting takes until the due time, it starts over with more time.
+// returns the due time and the arrivals.
 func (b *bench) deliverAtOnce(ctx context.Context, p *provider, n *node, messages int) (time.Time, []arrival) {
+	dueAt := b.acceptDue(ctx, p, n, messages)
+	return dueAt, b.awaitDelivered(ctx, p, n, dueAt, messages)
+}
+
+// acceptDue accepts messages with the same due time and returns it. If accepting takes until then, it starts over with
+// more time.
+func (b *bench) acceptDue(ctx context.Context, p *provider, n *node, messages int) time.Time {
 	for lead := 3 * time.Second; lead < 2*time.Minute; lead *= 2 {
 		p.forget()
 		dueAt := time.Now().Add(lead).Truncate(time.Second)
@@ -123,20 +130,25 @@ func (b *bench) deliverAtOnce(ctx context.Context, p *provider, n *node, message
 			continue
 		}
 		check(err)
-		// Nothing else runs during the first second, not even the provider's counting.
-		check(load.Pause(ctx, left+time.Second))
-		all := p.await(ctx, messages, 2*time.Minute)
-		refs := map[string]bool{}
-		for _, a := range all {
-			refs[a.ref] = true
-		}
-		if len(all) != messages || len(refs) != messages {
-			panic(failure{fmt.Errorf("%d messages were due, %d came %d times", messages, len(refs), len(all))})
-		}
-		b.awaitStates(ctx, n)
-		return dueAt, all
+		return dueAt
 	}
 	panic(failure{errors.New("accepting takes minutes")})
+}
+
+// awaitDelivered waits until all messages are delivered once and their states written, and returns the arrivals.
+func (b *bench) awaitDelivered(ctx context.Context, p *provider, n *node, dueAt time.Time, messages int) []arrival {
+	// Nothing else runs during the first second, not even the provider's counting.
+	check(load.Pause(ctx, time.Until(dueAt)+time.Second))
+	all := p.await(ctx, messages, 2*time.Minute)
+	refs := map[string]bool{}
+	for _, a := range all {
+		refs[a.ref] = true
+	}
+	if len(all) != messages || len(refs) != messages {
+		panic(failure{fmt.Errorf("%d messages were due, %d came %d times", messages, len(refs), len(all))})
+	}
+	b.awaitStates(ctx, n)
+	return all
 }
 
 // awaitStates waits until no notification is in progress and the node is idle.

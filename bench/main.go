@@ -7,6 +7,7 @@
 //	cd bench && go run . -only accept,drain  some groups of rows; nothing is written
 //	cd bench && go run . -against v1,a4d31ea accepting and delivering, in turns with other commits
 //	cd bench && go run . -only full          a full installation under load, written to full.md
+//	cd bench && go run . -only profile       the processor time of a message, by part of the program
 package main
 
 import (
@@ -28,7 +29,7 @@ type bench struct {
 	quick     bool
 	scheduled int    // number of scheduled messages in the large dataset; the small one has a tenth
 	trees     []tree // the versions under test, first the working copy
-	profiles  string // folder for processor profiles of full installations; empty means none
+	profiles  string // folder for processor profiles; empty means none
 	on        string // the only full installation that is measured; empty means all
 	dir       string // folder of the run; removed at the end
 	postgres  *cluster
@@ -74,6 +75,7 @@ func groups() []group {
 		{name: "search", measure: onEngines((*bench).measureSearch)},
 		{name: "overload", measure: onEngines((*bench).measureOverload)},
 		{name: "full", measure: (*bench).measureFull, apart: true},
+		{name: "profile", measure: (*bench).measureProfiles, apart: true},
 	}
 }
 
@@ -89,7 +91,7 @@ func onEngines(measure func(b *bench, ctx context.Context, p *provider, e engine
 }
 
 // compared are the groups that measure all versions of -against in turns.
-var compared = []string{"accept", "drain", "late", "full"}
+var compared = []string{"accept", "drain", "late", "full", "profile"}
 
 func names() []string {
 	var all []string
@@ -110,7 +112,7 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 5, "rounds of each figure")
 	server := flag.String("server", "", "the program under test; built from ../cmd/carillon by default")
 	flag.StringVar(&b.on, "on", "", "the only installation that -only full measures, as \"SQLite before\"; nothing is written")
-	flag.StringVar(&b.profiles, "profiles", "", "a folder for processor profiles of -only full")
+	flag.StringVar(&b.profiles, "profiles", "", "a folder for the processor profiles of -only full or profile")
 	only := flag.String("only", "", "comma-separated groups of rows: "+strings.Join(names(), ", "))
 	against := flag.String("against", "", "comma-separated commits whose programs are measured in turns with this one")
 	flag.Parse()

@@ -61,7 +61,11 @@ func (b *bench) commitTree(ctx context.Context, rev string) (tree, error) {
 }
 
 func (b *bench) build(ctx context.Context, dir, server string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", server, "./cmd/carillon")
+	probe, err := b.overlay(dir)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", probe, "-o", server, "./cmd/carillon")
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("build the program in %s: %w", dir, err)
