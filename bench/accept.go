@@ -19,13 +19,10 @@ func (b *bench) measureAccept(ctx context.Context) {
 
 func (b *bench) acceptSize(ctx context.Context, bare string, recipients int, figure string, floors [2]float64) {
 	var rows []*row
-	var nodes []*node
 	all := b.subjects()
+	nodes, stop := b.serveSubjects(ctx, all, noProvider)
+	defer stop()
 	for _, s := range all {
-		n := b.serveSubject(ctx, s, noProvider)
-		defer b.discard(n)
-		n.suspend()
-		nodes = append(nodes, n)
 		rows = append(rows, b.table.add(row{
 			figure: figure + s.String(), unit: "messages/s", yardstick: "H", floor: minRatio(s.pick(floors)),
 		}))

@@ -20,11 +20,10 @@ func (b *bench) measureDrain(ctx context.Context) {
 	defer p.stop()
 	floors := [2]float64{0.50, 0.45}
 	all := b.subjects()
-	rates, firsts, nodes := make([]*row, len(all)), make([]*row, len(all)), make([]*node, len(all))
+	nodes, stop := b.serveSubjects(ctx, all, p.url)
+	defer stop()
+	rates, firsts := make([]*row, len(all)), make([]*row, len(all))
 	for i, s := range all {
-		nodes[i] = b.serveSubject(ctx, s, p.url)
-		defer b.discard(nodes[i])
-		nodes[i].suspend()
 		figure := fmt.Sprintf("Delivery drain of %d, %s", drainMessages, s)
 		rates[i] = b.table.add(row{figure: figure, unit: "messages/s, states written", yardstick: "C", floor: minRatio(s.pick(floors))})
 		firsts[i] = b.table.add(row{figure: figure, unit: "ms late, the first"})
@@ -60,11 +59,10 @@ func (b *bench) measureLateness(ctx context.Context) {
 	p := b.startProvider()
 	defer p.stop()
 	all := b.subjects()
-	p50, p99, nodes := make([]*row, len(all)), make([]*row, len(all)), make([]*node, len(all))
+	nodes, stop := b.serveSubjects(ctx, all, p.url)
+	defer stop()
+	p50, p99 := make([]*row, len(all)), make([]*row, len(all))
 	for i, s := range all {
-		nodes[i] = b.serveSubject(ctx, s, p.url)
-		defer b.discard(nodes[i])
-		nodes[i].suspend()
 		p50[i] = b.table.add(row{figure: "Scheduled message, idle, " + s.String(), unit: "ms late, p50", floor: maxFloor(8)})
 		p99[i] = b.table.add(row{figure: p50[i].figure, unit: "ms late, p99"})
 	}

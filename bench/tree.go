@@ -111,11 +111,24 @@ func (s subject) pick(floors [2]float64) float64 {
 	return floors[0]
 }
 
-// serveSubject starts a version on an empty database.
-func (b *bench) serveSubject(ctx context.Context, s subject, providerURL string) *node {
-	o := b.emptyOptions(ctx, s.engine, providerURL)
-	o.tree, o.plain = s.tree, len(b.trees) > 1
-	return b.serve(ctx, o)
+// serveSubjects starts all versions on empty databases, and suspends them. They are stopped by the function returned.
+func (b *bench) serveSubjects(ctx context.Context, all []subject, providerURL string) (nodes []*node, stop func()) {
+	for _, s := range all {
+		o := b.emptyOptions(ctx, s.engine, providerURL)
+		o.tree, o.plain = s.tree, len(b.trees) > 1
+		nodes = append(nodes, b.serve(ctx, o))
+	}
+	// A suspended node may not read what PostgreSQL sends it, and then no database can be created or dropped.
+	each := func(do func(n *node)) {
+		for _, n := range nodes {
+			do(n)
+		}
+	}
+	each(func(n *node) { n.suspend() })
+	return nodes, func() {
+		each(func(n *node) { n.resume() })
+		each(b.discard)
+	}
 }
 
 // inTurns calls measure with each subject in each round, which another one begins: the machine's drift hits all.
