@@ -27,12 +27,17 @@ func (t *Table) Lanes(ctx context.Context, shard int) ([]Lane, error) {
 				AND (m.sender, m.class) > (l.sender, l.class) ORDER BY m.sender, m.class, m.due_at LIMIT 1) AS next)
 			SELECT sender, class, due_at FROM lane`, shard)
 	}
+	// A condition on both columns, (sender, class) > (?, ?), would make SQLite read the whole lane again.
+	find := `SELECT sender, class, due_at FROM ` + t.Name + ` WHERE q = 1 AND hold = '' AND shard = ? AND `
+	sameSender := find + "sender = ? AND class > ? ORDER BY class, due_at LIMIT 1"
+	nextSender := find + "sender > ? ORDER BY sender, class, due_at LIMIT 1"
 	var lanes []Lane
 	last := Lane{SenderUID: -1}
 	for {
-		next, err := db.Collect(ctx, t.DB, "lanes", scanLane, `SELECT sender, class, due_at FROM `+t.Name+`
-			WHERE q = 1 AND hold = '' AND shard = ? AND (sender, class) > (?, ?) ORDER BY sender, class, due_at LIMIT 1`,
-			shard, last.SenderUID, int(last.Class))
+		next, err := db.Collect(ctx, t.DB, "lanes", scanLane, sameSender, shard, last.SenderUID, int(last.Class))
+		if err == nil && len(next) == 0 {
+			next, err = db.Collect(ctx, t.DB, "lanes", scanLane, nextSender, shard, last.SenderUID)
+		}
 		if err != nil || len(next) == 0 {
 			return lanes, err
 		}
