@@ -55,32 +55,27 @@ func (b *bench) measureProfiles(ctx context.Context) {
 	p := b.startProvider()
 	defer p.stop()
 	for _, s := range b.subjects() {
-		o := b.emptyOptions(ctx, s.engine, p.url)
-		o.tree, o.plain, o.ops = s.tree, true, freeAddress()
-		o.env = []string{"CARILLON_PROBE=" + o.ops}
-		n := b.serve(ctx, o)
 		for _, recipients := range []int{1, 100} {
 			req := sendRequest(bulkKey, recipients, 600_000_000, never())
-			must(closedLoop(ctx, n.addr, req, time.Second))
-			x := b.newProfile(n, fmt.Sprintf("accept %d, %s", recipients, s))
+			x := b.newProfile(ctx, s, p.url, fmt.Sprintf("accept %d", recipients))
+			must(closedLoop(ctx, x.n.addr, req, time.Second))
 			for range b.rounds {
 				x.run(profiled, func() int {
-					return int(must(closedLoop(ctx, n.addr, req, profiled))*profiled.Seconds()) * recipients
+					return int(must(closedLoop(ctx, x.n.addr, req, profiled))*profiled.Seconds()) * recipients
 				})
 			}
-			x.print()
+			x.end()
 		}
-		x := b.newProfile(n, "deliver, "+s.String())
+		x := b.newProfile(ctx, s, p.url, "deliver")
 		for range b.rounds {
-			dueAt := b.acceptDue(ctx, p, n, profiledDrain)
+			dueAt := b.acceptDue(ctx, p, x.n, profiledDrain)
 			check(load.Pause(ctx, time.Until(dueAt)-100*time.Millisecond))
 			x.run(profiled, func() int {
-				b.awaitDelivered(ctx, p, n, dueAt, profiledDrain)
+				b.awaitDelivered(ctx, p, x.n, dueAt, profiledDrain)
 				return profiledDrain
 			})
 		}
-		x.print()
-		b.discard(n)
+		x.end()
 	}
 }
 
@@ -94,8 +89,12 @@ type profile struct {
 	parts             map[string]float64 // seconds of the profile, by part of the program
 }
 
-func (b *bench) newProfile(n *node, name string) *profile {
-	return &profile{b: b, n: n, name: name, parts: map[string]float64{}}
+// newProfile starts a version on an empty database.
+func (b *bench) newProfile(ctx context.Context, s subject, providerURL, figure string) *profile {
+	o := b.emptyOptions(ctx, s.engine, providerURL)
+	o.tree, o.plain, o.ops = s.tree, true, freeAddress()
+	o.env = []string{"CARILLON_PROBE=" + o.ops}
+	return &profile{b: b, n: b.serve(ctx, o), name: figure + ", " + s.String(), parts: map[string]float64{}}
 }
 
 // run profiles a load, which returns its number of messages.
@@ -123,8 +122,9 @@ func (x *profile) run(d time.Duration, load func() int) {
 	}
 }
 
-// print prints the time of a message, and of it that of each part with at least one percent.
-func (x *profile) print() {
+// end prints the time of a message, and of it that of each part with at least one percent, and stops the program.
+func (x *profile) end() {
+	defer x.b.discard(x.n)
 	all, each := 0.0, func(ticks float64) float64 { return ticks * 1e4 / float64(x.messages) }
 	for _, seconds := range x.parts {
 		all += seconds

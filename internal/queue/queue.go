@@ -79,7 +79,7 @@ func (q *Queue) OnDrained(stay func()) { q.stay = stay }
 // Handle registers a kind of work. It must be called before Run.
 func (q *Queue) Handle(k Kind) {
 	if k.LaneCap == 0 {
-		k.LaneCap = 64
+		k.LaneCap = 128
 	}
 	if k.Cap == 0 {
 		k.Cap = 1024

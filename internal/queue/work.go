@@ -24,7 +24,7 @@ type Kind struct {
 	// Lasting work continues on the node that started it when its shard moves to another node, since a call cannot be
 	// handed over. Its limit counts the work in progress on all nodes, as recorded in the store.
 	Lasting bool
-	LaneCap int           // work in progress per sender; default 64
+	LaneCap int           // work in progress per sender, or whose start is being committed; default 128
 	Cap     int           // work in progress in total; default 1024
 	Drain   time.Duration // how long a stop waits for work in progress; default 20 s
 }

@@ -59,9 +59,15 @@ const (
 	statsEvery = 2 * time.Second // between passes; changes in the meantime are counted together
 	statsCalm  = 100 * time.Millisecond
 	statsPause = 2 * time.Millisecond
-	statsShare = 9 // pause as a multiple of the step's duration
+	statsShare = 9                // pause as a multiple of the step's duration
+	statsRest  = 10 * time.Second // longest pause
 	statsLeave = 3 * time.Second
 )
+
+// statsWait returns the pause after a step. At hundreds of thousands of messages a second even one step takes long.
+func statsWait(took, least time.Duration) time.Duration {
+	return min(max(statsShare*took, least), statsRest)
+}
 
 // countStats counts the outcomes of recipients (internal/store/stats) until ctx ends, and then the remaining ones.
 // Each node counts its own changes. A single node recounts everything if needed.
@@ -74,7 +80,7 @@ func countStats(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.L
 		more, err := false, error(nil)
 		if !begin.Before(pass) {
 			if more, err = s.Stats.Step(ctx, begin); !more {
-				pass = begin.Add(statsEvery)
+				pass = time.Now().Add(statsWait(time.Since(begin), statsEvery))
 			}
 		}
 		if err == nil && !more && q.Owns(0) {
@@ -84,11 +90,11 @@ func countStats(ctx context.Context, s *store.Store, q *queue.Queue, log *slog.L
 			log.WarnContext(ctx, "count recipients", "error", err)
 		}
 		failing = err != nil
-		wait := statsEvery
+		least := statsEvery
 		if more {
-			wait = min(max(statsShare*time.Since(begin), statsPause), statsEvery)
+			least = statsPause
 		}
-		pause(ctx, wait)
+		pause(ctx, statsWait(time.Since(begin), least))
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statsLeave)
 	defer cancel()
