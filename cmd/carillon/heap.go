@@ -10,7 +10,7 @@ import (
 const (
 	// heapRoom is the garbage allowed between two collections, however small the live heap is. With a few live
 	// megabytes and hundreds allocated per second, Go's default would collect a hundred times a second.
-	heapRoom       = 64 << 20
+	heapRoom       = 32 << 20
 	maxPercent     = 800 // upper bound of GOGC, for a tiny live heap
 	defaultPercent = 100 // Go's default, once the live heap exceeds heapRoom
 	// A live heap above largeHeap means an attack or very many connections. GOGC then drops to largePercent: staying

@@ -10,7 +10,7 @@ import (
 func TestTheHeapGetsRoomByWhatLives(t *testing.T) {
 	t.Parallel()
 	for live, want := range map[uint64]int{
-		0: 800, 8 << 20: 800, 16 << 20: 400, 24 << 20: 250, 64 << 20: 100, 96 << 20: 100, 97 << 20: 50, 1 << 30: 50,
+		0: 800, 4 << 20: 800, 8 << 20: 400, 16 << 20: 200, 24 << 20: 100, 96 << 20: 100, 97 << 20: 50, 1 << 30: 50,
 	} {
 		if got := roomPercent(live); got != want {
 			t.Errorf("with %d bytes alive: %d %%, want %d", live, got, want)
