@@ -35,7 +35,8 @@ func (b *bench) acceptSize(ctx context.Context, bare string, recipients int, fig
 		// Only one node runs at a time, so that its background work counts in its own turn.
 		n := nodes[s.turn]
 		n.resume()
-		check(load.Pause(ctx, 200*time.Millisecond))
+		// A commit that lasted as long as the suspension makes the program refuse requests until it has seen others.
+		must((&load.Load{Addr: n.addr, Conns: 1, For: 200 * time.Millisecond, Request: load.Always(req), Tolerant: true}).Run(ctx))
 		rate := must(closedLoop(ctx, n.addr, req, 2*time.Second))
 		n.suspend()
 		if round > 0 { // the first one is a warm-up
