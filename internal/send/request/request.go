@@ -28,6 +28,7 @@ const (
 	maxLabel        = 255
 	maxTemplateName = 512
 	maxCustom       = 4096
+	usualFields     = 4 // of a contact
 )
 
 const (
@@ -63,6 +64,7 @@ type Request struct {
 
 	source     string // the body
 	shared     fields // top-level values of the body
+	room       fields // of the contacts, one after the other
 	components []content.Component
 }
 
@@ -312,17 +314,21 @@ func (r *Request) begin(n int) error {
 		return carillon.Invalid(contactsKey, "A request has 1 to "+strconv.Itoa(maxContacts)+" contacts, this one "+strconv.Itoa(n))
 	}
 	r.Bulk, r.Contacts = true, make([]Contact, 0, n)
+	r.room = make(fields, 0, usualFields*n)
 	return nil
 }
 
 // readContact reads one contact. index is its index in contacts, empty for contact. Fields defined by the API are
 // strings; custom fields may be any scalar.
 func (r *Request) readContact(values iter.Seq2[string, jsonbody.Value], index string) error {
-	all := make(fields, 0, 4)
+	if r.room == nil {
+		r.room = make(fields, 0, usualFields)
+	}
+	begin := len(r.room)
 	for name, v := range values {
 		text, scalar := v.Scalar()
 		switch {
-		case definedString(contactPrefix+name, r.Channel) && !v.IsString():
+		case !v.IsString() && definedString(contactPrefix+name, r.Channel):
 			return v.Mismatch(contactField(index, name), "string", exampleOf(name))
 		case !scalar:
 			return carillon.Invalid(contactField(index, name), "A contact's field must not be an object or an array")
@@ -330,14 +336,14 @@ func (r *Request) readContact(values iter.Seq2[string, jsonbody.Value], index st
 		if err := r.checkField(name, text, index); err != nil {
 			return err
 		}
-		all = append(all, field{name, text})
+		r.room = append(r.room, field{name, text})
 	}
-	return r.addContact(all, index)
+	return r.addContact(r.room[begin:len(r.room):len(r.room)], index)
 }
 
 // checkField checks the length of a custom field of a contact.
 func (r *Request) checkField(name, text, index string) error {
-	if definedString(contactPrefix+name, r.Channel) {
+	if len(text) <= maxCustom || definedString(contactPrefix+name, r.Channel) {
 		return nil
 	}
 	return checkLength(contactField(index, name), text, maxCustom)
