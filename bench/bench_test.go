@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os/exec"
 	"strings"
 	"testing"
@@ -64,5 +65,19 @@ func TestTheTableMarksARowBelowItsFloor(t *testing.T) {
 	tab.markdown(&b)
 	if want := "| Accept | requests/s | 200 | 100 | 300 | H 1000 | 0.20 | ≥ 0.45 | BELOW |\n"; !strings.HasSuffix(b.String(), "|\n"+want) {
 		t.Errorf("got\n%s", b.String())
+	}
+}
+
+func TestSamplesCountForTheInnermostPart(t *testing.T) {
+	traces := "File: carillon\nType: cpu\n-----------+----\n" +
+		"      10ms   runtime.mallocgc\n             net/textproto.readMIMEHeader\n             net/http.(*conn).serve\n-----------+----\n" +
+		"      20ms   syscall.Syscall\n             internal/poll.(*FD).Write\n             net/http.(*persistConn).writeLoop\n-----------+----\n" +
+		"      30ms   runtime.memmove\n             carillon/internal/store/db.(*Bulk).Add (inline)\n             net/http.(*conn).serve\n" +
+		"-----------+----\n      1.50s   runtime.futex\n             runtime.mcall\n"
+	want := map[string]float64{
+		"net/http": 0.01, "sockets": 0.02, "carillon: store/db": 0.03, "runtime: scheduler, timers, polling": 1.5,
+	}
+	if got := partsOf([]byte(traces)); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -30,6 +30,7 @@ type bench struct {
 	scheduled int    // number of scheduled messages in the large dataset; the small one has a tenth
 	trees     []tree // the versions under test, first the working copy
 	profiles  string // folder for processor profiles; empty means none
+	probed    bool   // the programs serve profiles, also those of commits that cannot
 	on        string // the only full installation that is measured; empty means all
 	dir       string // folder of the run; removed at the end
 	postgres  *cluster
@@ -122,6 +123,7 @@ func main() {
 	if b.quick {
 		b.rounds, b.scheduled = 1, b.scheduled/10
 	}
+	b.probed = slices.Contains(list(*only), "profile")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := b.prepare(ctx, *server, list(*against))
 	if err == nil {

@@ -29,12 +29,12 @@ var probe []byte
 
 // overlay writes the file with which go build adds the probe to a version, and returns the flag.
 func (b *bench) overlay(dir string) (string, error) {
-	dir, err := filepath.Abs(filepath.Join(dir, "cmd", "carillon", "probe.go"))
+	added, err := filepath.Abs(filepath.Join(dir, "cmd", "carillon", "probe.go"))
 	if err != nil {
 		return "", err
 	}
 	source, list := filepath.Join(b.dir, "probe.go"), filepath.Join(b.dir, "overlay.json")
-	text, err := json.Marshal(map[string]any{"Replace": map[string]string{dir: source}})
+	text, err := json.Marshal(map[string]any{"Replace": map[string]string{added: source}})
 	if err == nil {
 		err = os.WriteFile(source, probe, 0o600)
 	}
@@ -83,37 +83,48 @@ func (b *bench) measureProfiles(ctx context.Context) {
 type profile struct {
 	b                 *bench
 	n                 *node
+	probe             string // address of its profiles
 	name              string
-	messages          int
+	rounds, messages  int
 	program, database int                // processor time, in ticks of 10 ms
 	parts             map[string]float64 // seconds of the profile, by part of the program
+	commits, took     float64            // of all rounds; seconds
 }
 
 // newProfile starts a version on an empty database.
 func (b *bench) newProfile(ctx context.Context, s subject, providerURL, figure string) *profile {
 	o := b.emptyOptions(ctx, s.engine, providerURL)
 	o.tree, o.plain, o.ops = s.tree, true, freeAddress()
-	o.env = []string{"CARILLON_PROBE=" + o.ops}
-	return &profile{b: b, n: b.serve(ctx, o), name: figure + ", " + s.String(), parts: map[string]float64{}}
+	x := &profile{b: b, probe: freeAddress(), name: figure + ", " + s.String(), parts: map[string]float64{}}
+	o.env = []string{"CARILLON_PROBE=" + x.probe, "CARILLON_OPS_ADDR=" + o.ops}
+	x.n = b.serve(ctx, o)
+	return x
 }
 
-// run profiles a load, which returns its number of messages.
-func (x *profile) run(d time.Duration, load func() int) {
-	program, database := x.n.cpuTicks(), postgresTicks()
+// run profiles a load for at most d. work makes the load and returns its number of messages.
+func (x *profile) run(d time.Duration, work func() int) {
+	program, database, page := x.n.cpuTicks(), postgresTicks(), x.n.metrics()
 	var text []byte
-	var beside sync.WaitGroup
-	beside.Go(func() {
-		url := fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%.0f", x.n.ops, d.Seconds())
-		if resp, err := http.Get(url); err == nil {
-			text, _ = io.ReadAll(resp.Body) // a missing profile is reported below
+	var err error
+	var profiling sync.WaitGroup
+	profiling.Go(func() {
+		var resp *http.Response
+		if resp, err = http.Get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%.0f", x.probe, d.Seconds())); err == nil {
+			text, err = io.ReadAll(resp.Body)
 			_ = resp.Body.Close()
 		}
 	})
-	x.messages += load()
+	x.messages += work()
 	x.program += x.n.cpuTicks() - program
 	x.database += postgresTicks() - database
-	beside.Wait()
-	file := filepath.Join(cmp.Or(x.b.profiles, x.b.dir), strings.NewReplacer(", ", "-", " ", "-").Replace(x.name)+".pprof")
+	profiling.Wait()
+	check(err)
+	since := func(series string) float64 { return read(x.n.metrics(), series) - read(page, series) }
+	x.commits += since("carillon_commit_seconds_count")
+	x.took += since("carillon_commit_seconds_sum")
+	x.rounds++
+	name := fmt.Sprintf("%s-%d.pprof", strings.NewReplacer(", ", "-", " ", "-").Replace(x.name), x.rounds)
+	file := filepath.Join(cmp.Or(x.b.profiles, x.b.dir), name)
 	check(os.WriteFile(file, text, 0o600))
 	cmd := exec.Command("go", "tool", "pprof", "-traces", x.n.tree.server, file)
 	cmd.Stderr = os.Stderr
@@ -130,7 +141,8 @@ func (x *profile) end() {
 		all += seconds
 	}
 	program := each(float64(x.program))
-	fmt.Printf("\n%s: %.1f µs a message in the program, %.1f in PostgreSQL\n\n", x.name, program, each(float64(x.database)))
+	fmt.Printf("\n%s: %.1f µs a message in the program, %.1f in PostgreSQL; %.0f messages a commit, which takes %.1f ms\n\n",
+		x.name, program, each(float64(x.database)), float64(x.messages)/max(1, x.commits), 1000*x.took/max(1, x.commits))
 	byTime := func(a, b string) int { return cmp.Compare(x.parts[b], x.parts[a]) }
 	for _, part := range slices.SortedFunc(maps.Keys(x.parts), byTime) {
 		if share := x.parts[part] / all; share >= 0.01 {
@@ -139,7 +151,7 @@ func (x *profile) end() {
 	}
 }
 
-// partsOf adds up the samples of a profile, printed as traces, by the innermost function that tells the part.
+// partsOf adds up the samples of a profile, printed as traces, by the innermost function that names a part.
 func partsOf(traces []byte) map[string]float64 {
 	parts := map[string]float64{}
 	for trace := range bytes.SplitSeq(traces, []byte("-----------+")) {

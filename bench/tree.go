@@ -61,11 +61,15 @@ func (b *bench) commitTree(ctx context.Context, rev string) (tree, error) {
 }
 
 func (b *bench) build(ctx context.Context, dir, server string) error {
-	probe, err := b.overlay(dir)
-	if err != nil {
-		return err
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", server}
+	if b.probed {
+		probe, err := b.overlay(dir)
+		if err != nil {
+			return err
+		}
+		args = append(args, probe)
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", probe, "-o", server, "./cmd/carillon")
+	cmd := exec.CommandContext(ctx, "go", append(args, "./cmd/carillon")...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("build the program in %s: %w", dir, err)
@@ -118,12 +122,12 @@ func (b *bench) serveSubjects(ctx context.Context, all []subject, providerURL st
 		o.tree, o.plain = s.tree, len(b.trees) > 1
 		nodes = append(nodes, b.serve(ctx, o))
 	}
-	// A suspended node may not read what PostgreSQL sends it, and then no database can be created or dropped.
 	each := func(do func(n *node)) {
 		for _, n := range nodes {
 			do(n)
 		}
 	}
+	// Only now: PostgreSQL creates and drops no database while a session waits for its suspended node to read.
 	each(func(n *node) { n.suspend() })
 	return nodes, func() {
 		each(func(n *node) { n.resume() })
