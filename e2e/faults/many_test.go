@@ -9,6 +9,7 @@ import (
 
 	"carillon"
 	"carillon/internal/base/provider"
+	"carillon/internal/queue"
 	"carillon/internal/send/whatsapp/graphtest"
 )
 
@@ -87,12 +88,12 @@ func (s *site) cancel(asks []*ask) {
 // TestFaultsCrashWithMuchReadAhead kills the program with 1,000 marketing messages queued. Only messages that were
 // really in flight may fail as unknown.
 func TestFaultsCrashWithMuchReadAhead(t *testing.T) {
-	const laneCap = 64
 	scenario{
 		name: "crash with 1,000 read ahead", setup: readAhead, round: crashReadAhead,
 		check: func(s *site, l *ledger) {
-			if failed := l.failed[string(carillon.ReasonOutcomeUnknown)]; failed > laneCap*s.kills {
-				l.fault("%d failed as unknown after %d crashes; at most %d can have been in flight each time", failed, s.kills, laneCap)
+			if failed := l.failed[string(carillon.ReasonOutcomeUnknown)]; failed > queue.DefaultLaneCap*s.kills {
+				l.fault("%d failed as unknown after %d crashes; at most %d can have been in flight each time",
+					failed, s.kills, queue.DefaultLaneCap)
 			}
 		},
 	}.run(t)

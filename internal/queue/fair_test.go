@@ -15,8 +15,8 @@ func TestNoLaneTakesMoreThanItsShareOfTheProcess(t *testing.T) {
 		lanes, laneCap, processCap int
 		most, total                int
 	}{
-		{1, 0, 0, 128, 128},
-		{17, 0, 0, 128, 1024},
+		{1, 0, 0, DefaultLaneCap, DefaultLaneCap},
+		{17, 0, 0, DefaultLaneCap, 2048},
 		{4, 500, 256, 32, 128}, // the maximum is an eighth, whatever the settings ask for
 		{100, 64, 1024, 2 * turnRows, 1024},
 	} {

@@ -79,13 +79,13 @@ func (q *Queue) OnDrained(stay func()) { q.stay = stay }
 // Handle registers a kind of work. It must be called before Run.
 func (q *Queue) Handle(k Kind) {
 	if k.LaneCap == 0 {
-		k.LaneCap = 128
+		k.LaneCap = DefaultLaneCap
 	}
 	if k.Cap == 0 {
-		k.Cap = 1024
+		k.Cap = 2048
 	}
 	if !k.Lasting {
-		k.LaneCap = min(k.LaneCap, max(1, k.Cap/8)) // so that a hanging provider stops no others
+		k.LaneCap = min(k.LaneCap, max(1, k.Cap/8)) // so that a few hanging senders stop no others
 	}
 	if k.Drain == 0 {
 		k.Drain = 20 * time.Second

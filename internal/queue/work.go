@@ -16,6 +16,10 @@ const (
 	Calls    = "call"
 )
 
+// DefaultLaneCap is twice what a channel gets of a sender at a time: while a commit stores the results and starts of one
+// half, the other one is sent.
+const DefaultLaneCap = 128
+
 // Kind is a kind of work: its table, its worker, and its limits.
 type Kind struct {
 	Name   string // in wake-ups and logs
@@ -24,8 +28,8 @@ type Kind struct {
 	// Lasting work continues on the node that started it when its shard moves to another node, since a call cannot be
 	// handed over. Its limit counts the work in progress on all nodes, as recorded in the store.
 	Lasting bool
-	LaneCap int           // work in progress per sender, or whose start is being committed; default 128
-	Cap     int           // work in progress in total; default 1024
+	LaneCap int           // work of a sender in progress, including starts being committed; default DefaultLaneCap
+	Cap     int           // work in progress in total; default 2048
 	Drain   time.Duration // how long a stop waits for work in progress; default 20 s
 }
 

@@ -26,7 +26,7 @@ const (
 	// ReadRows bounds one read.
 	ReadRows = 512
 	// RefillBelow is the number of items below which more are read.
-	RefillBelow = 128
+	RefillBelow = 256
 	// ReadAhead is the time before their due time at which messages are read, so that they start exactly on time.
 	ReadAhead = time.Second
 	// SpacingWait is the longest recipient interval that is waited for in memory.

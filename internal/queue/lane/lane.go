@@ -16,7 +16,7 @@ type Lane struct {
 	Shard    int
 	Settings Settings
 	Buffers  [carillon.Classes]Buffer
-	InFlight int // from the start's commit to the response
+	InFlight int // from the decision to start to the response
 	Pacer    Pacer
 	Spacer   Spacer
 	Breaker  *Breaker  // nil: closed, with nothing counted

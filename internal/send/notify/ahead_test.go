@@ -8,12 +8,13 @@ import (
 
 	"carillon"
 	"carillon/internal/base/provider"
+	"carillon/internal/queue"
 	"carillon/internal/store"
 	"carillon/internal/store/storetest"
 )
 
 // slots is the queue's default limit of concurrent sends per sender.
-const slots = 64
+const slots = queue.DefaultLaneCap
 
 // queued accepts messages to that many numbers, a hundred per notification.
 func (r *rig) queued(messages int) (ids []string) {

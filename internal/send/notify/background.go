@@ -54,13 +54,13 @@ func searchWait(took, lag time.Duration) time.Duration {
 	return min(max(searchShare*took, searchPause), searchIdle)
 }
 
-// Recipients are counted in short steps between requests, a tenth of the time.
+// Recipients are counted in short steps between requests, a tenth of the time unless a step takes half a second.
 const (
 	statsEvery = 2 * time.Second // between passes; changes in the meantime are counted together
 	statsCalm  = 100 * time.Millisecond
 	statsPause = 2 * time.Millisecond
-	statsShare = 9                // pause as a multiple of the step's duration
-	statsRest  = 10 * time.Second // longest pause
+	statsShare = 9               // pause as a multiple of the step's duration
+	statsRest  = 5 * time.Second // longest pause
 	statsLeave = 3 * time.Second
 )
 

@@ -57,11 +57,7 @@ func TestOutageFailsNoMessageAndAsksSeldom(t *testing.T) {
 					return provider.Outcome{Verdict: provider.Sent}
 				}
 				defer r.start()()
-				numbers := make([]string, 100)
-				for k := range numbers {
-					numbers[k] = fmt.Sprintf("346001%05d", k)
-				}
-				id := r.accept(body("", numbers...))
+				ids := r.queued(300)
 				time.Sleep(15 * time.Minute)
 				synctest.Wait()
 				open := r.breakers()
@@ -70,13 +66,15 @@ func TestOutageFailsNoMessageAndAsksSeldom(t *testing.T) {
 					t.Errorf("the database tells of %+v", open)
 				}
 				time.Sleep(5 * time.Minute)
-				if n := r.provider.count(); n > 64+20*60/15 {
+				if n := r.provider.count(); n > slots+20*60/15 {
 					t.Errorf("%d requests in an outage", n)
 				}
 				time.Sleep(15 * time.Minute)
 				synctest.Wait()
-				if v := r.view(id); v.State != carillon.StateCompleted || sentOf(v) != 100 {
-					t.Errorf("after the outage the notification stands at %s: %v", v.State, v.Counts)
+				for _, id := range ids {
+					if v := r.view(id); v.State != carillon.StateCompleted || sentOf(v) != 100 {
+						t.Errorf("after the outage the notification stands at %s: %v", v.State, v.Counts)
+					}
 				}
 				if open := r.breakers(); len(open) != 0 {
 					t.Errorf("after the outage the database tells of %+v", open)

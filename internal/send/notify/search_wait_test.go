@@ -19,3 +19,19 @@ func TestSearchIsFilledCalmlyUntilItLags(t *testing.T) {
 		}
 	}
 }
+
+func TestCountsTakeATenthOfTheTime(t *testing.T) {
+	for _, c := range []struct {
+		took, least, want time.Duration
+	}{
+		{100 * time.Microsecond, statsPause, statsPause},
+		{50 * time.Millisecond, statsPause, 450 * time.Millisecond},
+		{50 * time.Millisecond, statsEvery, statsEvery},
+		{400 * time.Millisecond, statsEvery, 3600 * time.Millisecond},
+		{10 * time.Second, statsPause, statsRest},
+	} {
+		if got := statsWait(c.took, c.least); got != c.want {
+			t.Errorf("after a step of %s: %s, want %s", c.took, got, c.want)
+		}
+	}
+}

@@ -66,7 +66,7 @@ func TestTheTimelineExplainsALateMessage(t *testing.T) {
 		{name: "without a node", idle: true, want: "waits_node: waits: no node serves the sender"},
 		{
 			name: "an outage", decide: later(provider.FaultProvider, "131000 something went wrong"), until: true,
-			before: func(r *rig) { r.accept(body("", numbers...)) },
+			before: func(r *rig) { r.queued(2 * slots) },
 			want:   "waits_breaker: waits until 2000-01-01T00: the sender's circuit breaker is open: 131000 something went wrong",
 		},
 		{

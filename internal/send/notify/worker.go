@@ -172,7 +172,7 @@ func (e *entry) fits(t *carillon.Template) bool {
 }
 
 const (
-	maxEntries = 64
+	maxEntries = 128
 	maxRead    = 10 * time.Second
 )
 

@@ -50,7 +50,7 @@ const (
 // Options configure a Client. The zero value works.
 type Options struct {
 	RequestTimeout time.Duration  // for one request including its response; 0 means 30 s
-	IdleConns      int            // connections kept open to the channel; 0 means 256
+	IdleConns      int            // connections kept open to the channel; 0 means 512
 	RootCAs        *x509.CertPool // to verify the channel's certificate; nil means the system roots
 	Egress         *egress.Client // restricts addresses chosen by company members; nil means only public ones
 }
@@ -70,7 +70,7 @@ func New(o Options) *Client {
 		o.RequestTimeout = 30 * time.Second
 	}
 	if o.IdleConns <= 0 {
-		o.IdleConns = 256
+		o.IdleConns = 512
 	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true) // one request in flight per connection: when it breaks, only one outcome is unknown
