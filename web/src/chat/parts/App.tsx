@@ -14,7 +14,7 @@ export function App({ chat, host, texts }: { chat: Chat; host: Host; texts: Text
   const [announced, announce] = useState("");
   const [dragging, drag] = useState(false);
   const input = useRef<HTMLTextAreaElement>(null);
-  // Effects wait for the next frame, which a page in the background gets late: the session could be there before.
+  // Other effects wait for the next frame, which a page in the background gets late: the session may be there before.
   useLayoutEffect(() => {
     chat.onTurn = (turn) => {
       if (turn.kind !== "event") announce((turn.name ? turn.name + ": " : "") + (turn.text || turn.file?.name || ""));
