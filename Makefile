@@ -13,7 +13,7 @@ WEBFILES := $(shell git ls-files --cached --others --exclude-standard web intern
 PAGES := $(if $(shell command -v npm),web/dist/panel/index.html,no-pages)
 CLIENT := $(if $(shell command -v npm),clients/typescript/dist/index.js)
 
-.PHONY: help build web run test test-quick test-browser test-sound test-docs test-postgres check lighthouse race lint lint-openapi fmt bench faults faults-ha measure measure-full fuzz generate zones deps release release-check clean
+.PHONY: help build web run test test-quick test-browser test-sound test-docs test-postgres check lighthouse race lint lint-openapi fmt bench bench-more faults faults-ha measure measure-full fuzz generate zones deps release release-check clean
 
 help: ## print this help
 	@echo "Carillon: notifications, calls and widgets, self-hosted."; echo
@@ -96,8 +96,11 @@ fmt: need-go deps ## format all files of Go, TypeScript and CSS
 	$(TOOL) gofumpt -w $$(git ls-files '*.go')
 	cd web && npm run --silent format -- --write
 
-bench: need-go ## measure against the yardsticks (15 min); prints a table and writes bench/results.md; AGAINST=a4d31ea compares accepting and delivering with a commit
+bench: need-go ## measure the message engine against the yardsticks (10 min); prints a table and writes bench/results.md; AGAINST=commit compares accepting and delivering
 	cd bench && go run . $(if $(AGAINST),-against $(AGAINST))
+
+bench-more: need-go ## measure growth, search, webhooks, chats, talks, replies, flows and calls (25 min); prints a table
+	cd bench && go run . -only growth,search,webhooks,chat,talk,reply,flows,calls
 
 faults: need-go deps ## break nodes, databases, networks, disks, clocks and providers under load (ROUNDS=20); prints the ledger
 	CARILLON_TEST_ROUNDS=10000 go test ./internal/send/notify -run TestAcceptAsTheLaneGoesToSleep -count=1 -v -timeout 80m
@@ -108,7 +111,8 @@ faults: need-go deps ## break nodes, databases, networks, disks, clocks and prov
 faults-ha: need-go deps ## fail over, freeze and cut off a database of three machines (Patroni, etcd, HAProxy); prints the outages (20 min)
 	go test ./e2e/faults -run '^TestHA' -count=1 -faults.rounds=1 -v -timeout 60m
 
-measure: need-go web ## measure the panel with a million notifications, 50,000 rows and 200 changes a second, a million waiting events, rows, the checks of the stand-in, events and sound between nodes, and the pause of a move (60 min)
+measure: need-go web ## measure accepting and delivering (one round; AGAINST=commit compares), the panel with a million notifications, 50,000 rows and 200 changes a second, a million waiting events, rows, the checks of the stand-in, events and sound between nodes, and the pause of a move (60 min)
+	cd bench && go run . -rounds 1 -only accept,drain,late $(if $(AGAINST),-against $(AGAINST))
 	go test -tags measure ./internal/store -run TestARowCostsNoMoreAmongMany -count=1 -v
 	go test -tags measure ./internal/send/whatsapp -run TestChecksOfTheStandInAreSeenToFail -count=1 -v
 	go test -tags measure ./e2e -run TestAMillion -count=1 -v -timeout 60m

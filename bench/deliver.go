@@ -52,7 +52,7 @@ func (b *bench) drain(ctx context.Context, p *provider, n *node, messages int) f
 }
 
 // scheduledSingles is the number of messages that measureLateness schedules in a round, one every 50 ms.
-const scheduledSingles = 100
+const scheduledSingles = 50
 
 // measureLateness schedules single messages on an idle program and measures their delay at the provider.
 func (b *bench) measureLateness(ctx context.Context) {

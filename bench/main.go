@@ -2,7 +2,7 @@
 // figures. The program under test, yardstick H and the provider are separate processes; the load generator and
 // yardsticks C, F and K run in this one. A figure below its floor is no failure: the table marks it.
 //
-//	cd bench && go run .                     all rows, written to results.md
+//	cd bench && go run .                     the message engine, written to results.md
 //	cd bench && go run . -quick              one round on a tenth of the rows; nothing is written
 //	cd bench && go run . -only accept,drain  some groups of rows; nothing is written
 //	cd bench && go run . -against v1,a4d31ea accepting and delivering, in turns with other commits
@@ -57,24 +57,24 @@ func (g group) wanted(names []string) bool {
 func groups() []group {
 	return []group{
 		{name: "accept", measure: (*bench).measureAccept},
-		{name: "chat", measure: onEngines((*bench).measureChat)},
-		{name: "talk", measure: onEngines((*bench).measureTalks)},
-		{name: "reply", measure: (*bench).measureReplies},
-		{name: "flows", measure: onEngines((*bench).measureFlows)},
-		{name: "calls", measure: (*bench).measureCalls},
 		{name: "committer", measure: (*bench).measureCommitter},
 		{name: "drain", measure: (*bench).measureDrain},
 		{name: "late", measure: (*bench).measureLateness},
-		{name: "webhooks", measure: (*bench).measureWebhooks},
 		{name: "idle", measure: onEngines((*bench).measureIdle)},
 		{name: "million", measure: onEngines((*bench).measureMillion)},
 		{name: "fairness", measure: onEngines((*bench).measureFairness)},
 		{name: "pacing", measure: (*bench).measurePacing},
 		{name: "sign-in", measure: onEngines((*bench).measureSignIn)},
 		{name: "start", measure: (*bench).measureStart},
-		{name: "growth", measure: onEngines((*bench).measureGrowth)},
-		{name: "search", measure: onEngines((*bench).measureSearch)},
 		{name: "overload", measure: onEngines((*bench).measureOverload)},
+		{name: "growth", measure: onEngines((*bench).measureGrowth), apart: true},
+		{name: "search", measure: onEngines((*bench).measureSearch), apart: true},
+		{name: "webhooks", measure: (*bench).measureWebhooks, apart: true},
+		{name: "chat", measure: onEngines((*bench).measureChat), apart: true},
+		{name: "talk", measure: onEngines((*bench).measureTalks), apart: true},
+		{name: "reply", measure: (*bench).measureReplies, apart: true},
+		{name: "flows", measure: onEngines((*bench).measureFlows), apart: true},
+		{name: "calls", measure: (*bench).measureCalls, apart: true},
 		{name: "full", measure: (*bench).measureFull, apart: true},
 		{name: "profile", measure: (*bench).measureProfiles, apart: true},
 	}
