@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -256,6 +257,7 @@ func (a *App) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	go debug.FreeOSMemory() // the start leaves several times the memory of an idle node
 	return a.serveUntil(ctx)
 }
 
