@@ -71,7 +71,8 @@ func TestTheTableMarksARowBelowItsFloor(t *testing.T) {
 func TestSamplesCountForTheInnermostPart(t *testing.T) {
 	traces := "File: carillon\nType: cpu\n-----------+----\n" +
 		"      10ms   runtime.mallocgc\n             net/textproto.readMIMEHeader\n             net/http.(*conn).serve\n-----------+----\n" +
-		"      20ms   syscall.Syscall\n             internal/poll.(*FD).Write\n             net/http.(*persistConn).writeLoop\n-----------+----\n" +
+		"      20ms   syscall.Syscall\n             internal/poll.(*FD).Write\n             net/http.(*persistConn).writeLoop\n" +
+		"-----------+----\n" +
 		"      30ms   runtime.memmove\n             carillon/internal/store/db.(*Bulk).Add (inline)\n             net/http.(*conn).serve\n" +
 		"-----------+----\n      1.50s   runtime.futex\n             runtime.mcall\n"
 	want := map[string]float64{
