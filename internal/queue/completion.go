@@ -51,10 +51,10 @@ func (c *committed) apply(d *dispatcher, now time.Time) {
 		}
 		f.job.Attempt = f.start.Attempt
 		if before := k.flights[key]; before != nil {
-			before.arrive() // its result was committed although the response was lost
+			before.arrive() // the result of an earlier attempt was committed, although the response to the commit was lost
 		}
 		k.flights[key] = f
-		k.start(f, now)
+		k.launch(f, now)
 	}
 }
 

@@ -45,8 +45,9 @@ type shardWork struct {
 	reconcileAt time.Time // next reconciliation of unknown outcomes; zero if none are known
 	busy        bool      // a scan or a reconciliation is running
 	audit       bool      // the result of a commit was uncertain: look for starts that were committed but never done
-	// Work that keeps the shard from being handed over: starts being committed, and work in progress.
-	inFlight int
+	// Work that keeps the shard from being handed over: starts being committed, and work without a committed result.
+	// Lasting work keeps it only until it starts.
+	unwritten int
 }
 
 const (
@@ -121,7 +122,7 @@ func (d *dispatcher) sleep(now time.Time) time.Duration {
 	return max(wait, 0)
 }
 
-// step starts due work, with one commit per kind that also stores the pending results.
+// step chooses due work and begins the commit of its start, one commit per kind, with the pending results.
 func (d *dispatcher) step(now time.Time) {
 	for _, k := range d.kinds {
 		k.feed(now)

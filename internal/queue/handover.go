@@ -95,7 +95,7 @@ func (h *handover) giveQuiet(now time.Time) {
 // lasting work even if another node owns the shard.
 func (h *handover) quiet(s *shard) bool {
 	for i, w := range s.work {
-		if w.inFlight > 0 || w.busy || w.audit {
+		if w.unwritten > 0 || w.busy || w.audit {
 			return false
 		}
 		for _, o := range h.d.kinds[i].orphans {
@@ -110,7 +110,7 @@ func (h *handover) quiet(s *shard) bool {
 // inFlight is the amount of work of all kinds that keeps the shard from being handed over.
 func (s *shard) inFlight() (n int) {
 	for _, w := range s.work {
-		n += w.inFlight
+		n += w.unwritten
 	}
 	return n
 }

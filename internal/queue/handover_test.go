@@ -61,7 +61,7 @@ func TestARecipientsIntervalBeginsWhenAMessageLeaves(t *testing.T) {
 	f := k.next(l, now)
 	f.start.Attempt = 1
 	left := now.Add(3 * time.Second)
-	k.start(f, left)
+	k.launch(f, left)
 	if at := l.Spacer.Slot(m.Number, left.Add(time.Second), left.Add(time.Second)); !at.Equal(left.Add(time.Minute)) {
 		t.Errorf("the next may start %s after it left, want a minute", at.Sub(left))
 	}

@@ -79,7 +79,7 @@ func (k *lanes) wakeSleeping(now time.Time) {
 	}
 }
 
-// step starts due work, with one commit that also stores the pending results.
+// step chooses due work and begins the commit of its start, with the pending results. The work runs after it (launch).
 func (k *lanes) step(now time.Time) {
 	if k.committing || now.Before(k.commitAt) {
 		return

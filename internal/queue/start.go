@@ -27,13 +27,13 @@ type flight struct {
 // begin counts the start in its shard; arrive counts its end: a result that was written, or a canceled start.
 func (f *flight) begin(s *shardWork) {
 	if f.shard = s; s != nil {
-		s.inFlight++
+		s.unwritten++
 	}
 }
 
 func (f *flight) arrive() {
 	if f.shard != nil {
-		f.shard.inFlight--
+		f.shard.unwritten--
 		f.shard = nil
 	}
 }
@@ -214,9 +214,9 @@ func (k *lanes) commit(flights []*flight, now time.Time) {
 	}()
 }
 
-// start does started work in a separate goroutine per flight. Lasting work only keeps its shard from being handed over
+// launch runs work whose start is committed, in a separate goroutine per flight. Lasting work only keeps its shard from being handed over
 // until here.
-func (k *lanes) start(f *flight, now time.Time) {
+func (k *lanes) launch(f *flight, now time.Time) {
 	if !f.stamp.IsZero() {
 		f.wait = f.lane.Spacer.Left(f.job.Number, now)
 	}

@@ -14,12 +14,12 @@ type Buffer struct {
 	Reading bool          // a read is running
 
 	known  map[work.Key]int64 // due times of the messages in Items or on their way to a commit
-	next   time.Time          // due time of the earliest message not in Items; zero if none is known
+	next   time.Time          // due time of the earliest message not in Items, without those after tail; zero for none
 	more   bool               // more messages follow tail, to be read when Items run low
-	tail   time.Time
-	missed time.Time  // lowest due time of a wake-up during the read; zero for none
-	gone   []work.Key // forgotten during the read, which may still return their old state
-	resume time.Time  // no read before this time, because the last one failed
+	tail   time.Time          // due time of the last message read
+	missed time.Time          // lowest due time of a wake-up during the read; zero for none
+	gone   []work.Key         // forgotten during the read, which may still return their old state
+	resume time.Time          // no read before this time, because the last one failed
 }
 
 const (

@@ -39,7 +39,7 @@ type Settings struct {
 	Suspended     bool   // nothing may start
 	PerSecond     int    // 0: not paced
 	PerRecipient  time.Duration
-	MaxConcurrent int // 0: no limit per sender
+	MaxConcurrent int // 0: only the limit of the kind of work
 	// Opens returns when work that is due at the given time may start: then or later. nil: always then.
 	Opens func(at time.Time) time.Time
 }

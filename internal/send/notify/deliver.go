@@ -90,8 +90,8 @@ func (w *worker) deliver(ctx context.Context, j *attempt) queue.Done {
 	if stop {
 		return done
 	}
-	provider := w.o.Senders[j.sender.Provider]
-	if provider == nil {
+	client := w.o.Senders[j.sender.Provider]
+	if client == nil {
 		return w.later(j, fmt.Errorf("no such provider: %s", j.sender.Provider), now)
 	}
 	if !j.Valid() {
@@ -100,7 +100,7 @@ func (w *worker) deliver(ctx context.Context, j *attempt) queue.Done {
 	}
 	ctx, cancel := within(ctx, j.sender)
 	defer cancel()
-	return w.judge(ctx, j, e, provider.Send(ctx, j.sender, m))
+	return w.judge(ctx, j, e, client.Send(ctx, j.sender, m))
 }
 
 // longestRequest is the longest timeout of any channel's client.

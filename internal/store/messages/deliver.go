@@ -112,7 +112,8 @@ func endOf(r *work.Result) events.End {
 }
 
 // flush returns the statements for the usual case that every fence holds and that each message whose end has an event
-// is still in flight: no receipt came before the result. Otherwise they divide by zero, and the batches are applied.
+// is still in flight: no receipt came before the result. Otherwise one of them fails, because it divides by zero, and the
+// batches are applied.
 func (k deliveries) flush(tx *db.Tx, all []*work.Batch) ([]db.Statement, bool) {
 	var statements []db.Statement
 	for _, b := range all {

@@ -43,12 +43,12 @@ type Fence struct {
 }
 
 // Start is a piece of work about to be started. Commit sets Attempt; 0 means that the row may no longer start, and
-// Full that its lane has reached its limit. Followed is set too: the company subscribes to events.
+// Full that its lane has reached Limit (calls only). Followed is set too: the company subscribes to events.
 type Start struct {
 	Key       Key
 	SenderUID int64
 	Shard     int
-	Limit     int // bound of the lane's work in flight, over all nodes; 0 for none
+	Limit     int // bound of the lane's calls over all nodes; 0 for none
 	Followed  bool
 	Attempt   int
 	Full      bool
