@@ -99,8 +99,8 @@ fmt: need-go deps ## format all files of Go, TypeScript and CSS
 bench: need-go ## measure the message engine against the yardsticks (10 min); prints a table and writes bench/results.md; AGAINST=commit compares accepting and delivering
 	cd bench && go run . $(if $(AGAINST),-against $(AGAINST))
 
-bench-more: need-go ## measure growth, search, webhooks, chats, talks, replies, flows and calls (25 min); prints a table
-	cd bench && go run . -only growth,search,webhooks,chat,talk,reply,flows,calls
+bench-more: need-go ## measure growth, sign-in, search, webhooks, chats, talks, replies, flows and calls (25 min); prints a table
+	cd bench && go run . -only growth,sign-in,search,webhooks,chat,talk,reply,flows,calls
 
 faults: need-go deps ## break nodes, databases, networks, disks, clocks and providers under load (ROUNDS=20); prints the ledger
 	CARILLON_TEST_ROUNDS=10000 go test ./internal/send/notify -run TestAcceptAsTheLaneGoesToSleep -count=1 -v -timeout 80m
