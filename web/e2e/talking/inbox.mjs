@@ -108,6 +108,37 @@ describe("a conversation", () => {
     assert.equal(await again.getByText("Cliente habitual").count(), 0);
   });
 
+  it("is answered in order, also while a message is on its way", async (t) => {
+    const p = await inbox(t, "Ana");
+    const { frame } = await visitor(t, company);
+    await say(frame, "Do you sell maps?");
+    await frame.getByRole("button", { name: "Talk to a person" }).click();
+    await frame.getByText("You're next").waitFor();
+    await choose(p, "Do you sell maps?", "unassigned");
+    await said(p, "Do you sell maps?").waitFor();
+    await p.keyboard.press("a");
+    await frame.getByText("Ana joined").waitFor();
+    let release;
+    const held = new Promise((done) => (release = done));
+    await p.route("**/answers**", async (route) => {
+      await held;
+      await route.continue();
+    });
+    await writing(p, "r");
+    for (const text of ["Yes, we do.", "They are free.", "Shall I"]) {
+      await p.keyboard.type(text);
+      if (!text.startsWith("Shall")) await p.keyboard.press("Enter");
+    }
+    assert.equal(await p.locator(".inbox-composer textarea").inputValue(), "Shall I");
+    release();
+    await told(frame, "They are free.").waitFor();
+    const all = await frame.locator(".bubble").allTextContents();
+    const at = (text) => all.findIndex((x) => x.includes(text));
+    assert.ok(at("Yes, we do.") >= 0 && at("Yes, we do.") < at("They are free."), all.join(" | "));
+    await idle(p);
+    assert.equal(await p.locator(".inbox-composer textarea").inputValue(), "Shall I");
+  });
+
   it("is answered by one of two teammates, and the other is warned", async (t) => {
     const ben = await inbox(t, "Ben");
     const eva = await inbox(t, "Eva");

@@ -45,6 +45,9 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
   const [warning, setWarning] = useState<{ kind: "answered" } | { kind: "taken"; by: string } | null>(null);
   // What the company had said when the teammate began to write: a newer answer is warned of.
   const seen = useRef<number | undefined>(undefined);
+  // Messages sent while another one is on its way: they follow it in order.
+  const waiting = useRef<{ said: string; mode: Mode }[]>([]);
+  const here = () => inbox.snapshot().thread?.conversation.id === c.id;
   const closed = useClosed(thread.window);
   const group = isGroup(thread.contact);
   const e = useTexts(enclosedTexts);
@@ -83,18 +86,31 @@ export function Composer({ inbox, state, thread, t, act, toast, ref }: Props) {
   const send = async (anyway = false, asks?: "number" | "calls") => {
     const usual = { number: t.askNumberText, calls: t.askCallsText };
     const said = text.trim() || (asks ? usual[asks] : "");
-    if (!said || over > 0 || busy) return;
+    if (!said || over > 0 || (busy && asks)) return;
     area.current?.focus(); // at once: whoever leaves the box before the answer is there has left it
+    setText(""); // what is written from now on is another message, perhaps of the other kind
+    if (busy) {
+      waiting.current.push({ said, mode });
+      keepDraft(c.id, waiting.current.map((w) => w.said).join("\n"));
+      return;
+    }
     setBusy(true);
     setWarning(null);
-    setText(""); // what is written from now on is another message, perhaps of the other kind
     const since = anyway ? undefined : (seen.current ?? c.company_seq);
-    const sent = await (asks ? inbox.ask(asks, said, since) : inbox.say(said, mode === "note", since));
+    let sent = await (asks ? inbox.ask(asks, said, since) : inbox.say(said, mode === "note", since));
+    let last = { said, mode };
+    for (let next = waiting.current[0]; next && sent.result === "sent" && here(); next = waiting.current[0]) {
+      last = next;
+      waiting.current.shift();
+      sent = await inbox.say(next.said, next.mode === "note", undefined); // behind a message that nothing stood against
+    }
     setBusy(false);
-    if (sent.result !== "sent") back(said, mode);
+    const unsent = [...(sent.result === "sent" ? [] : [last]), ...waiting.current.splice(0)];
+    if (unsent.length > 0)
+      back(unsent.map((u) => u.said).join("\n"), unsent.some((u) => u.mode === "note") ? "note" : "reply");
     switch (sent.result) {
       case "sent":
-        keepDraft(c.id, area.current?.value ?? "");
+        if (unsent.length === 0) keepDraft(c.id, area.current?.value ?? "");
         seen.current = undefined;
         break;
       case "closed":
