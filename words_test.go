@@ -30,7 +30,7 @@ var wording = []struct {
 }{
 	{"a clause instead of a noun (is what, of what, for who)", regexp.MustCompile(`(?i)\b(is|are|was|were|be|of|by|with|for|from|to|` +
 		`in|on|at|about|after|before|into|under|than|and|or) (what|who|whom|whose)\b`), 13},
-	{"a clause with is how, is where, is why", regexp.MustCompile(`(?i)\b(is|are|was|were) (how|where|why)\b`), 5},
+	{"a clause with is how, is where, is why", regexp.MustCompile(`(?i)\b(is|are|was|were) (how|where|why)\b`), 4},
 	{"whoever, whichever, whatever", regexp.MustCompile(`(?i)\b(who(m|se)?|which|what)ever\b`), 15},
 	{"by itself, of its own", regexp.MustCompile(`(?i)\b(by (itself|themselves|himself|herself)|of (its|their|his|her) own)\b`), 13},
 	{`a value and its meaning behind a semicolon (; "": none)`, regexp.MustCompile(`; ?(""|0|nil|zero|none|empty|false|true): `), 1},
