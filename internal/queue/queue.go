@@ -6,6 +6,21 @@
 //	                     ▲                                                                   │
 //	                     └────────────── retry, unknown, held, postponed ◀───────────────────┘
 //
+// The way of a message:
+//
+//  1. Wake posts its due time after the accept has been committed; woken.apply passes it to the buffer of its lane.
+//  2. lanes.read reads it up to a second early; then its lane sleeps until it is due.
+//  3. dispatcher.step, the only goroutine that decides: lanes.choose takes due work from the lanes in turn. Lane.Room
+//     bounds a sender (LaneCap, pace, circuit breaker), Cap all senders.
+//  4. lanes.commit stores its start, with earlier results, under the fence of its shard. So no other node sends it, and a
+//     crash leaves a trace.
+//  5. committed.apply launches it: Worker.Do sends it once and returns the result.
+//  6. completion.apply frees its place for the next start. The next commit stores the result; lanes.written forgets the
+//     message, or wakes its lane for another attempt.
+//
+// If the node dies between 4 and 6, the next owner of the shard gives the message an unknown outcome (Worker.Recover).
+// After a wait, Worker.Reconcile tries it again or fails it, as its sender's policy says.
+//
 // queue/membership decides which shards this node owns; queue/lane has the pure logic of a lane.
 package queue
 
