@@ -49,7 +49,7 @@ type Source interface {
 type Worker interface {
 	// Settings returns the present pace and limits of a lane.
 	Settings(ctx context.Context, senderUID int64) (lane.Settings, error)
-	// Do does a piece of work whose start is committed. ctx ends when the program stops.
+	// Do does a piece of work whose start is committed. ctx ends when a stop has waited for Drain.
 	Do(ctx context.Context, j *Job) Done
 	// Written is called by the dispatcher after results are stored. It must not block.
 	Written(results []work.Result)

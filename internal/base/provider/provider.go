@@ -57,7 +57,7 @@ const (
 	RetryLater                   // not accepted; retried after RetryAfter or, if that is 0, with backoff
 	PauseSender                  // not accepted; the fault affects all messages of the sender
 	PauseTemplate                // not accepted; the template is paused or disabled at the channel
-	Unknown                      // may have been accepted; reconciled, not retried
+	Unknown                      // may have been accepted; not retried before it is reconciled
 )
 
 // String returns the verdict's name.

@@ -1,6 +1,6 @@
 // Package notify accepts notifications, delivers them and stores their receipts.
 //
-//	Accept: body and fields → sender → template or agent → variables → quota → one shared commit
+//	Accept: body and fields → sender → template or agent → variables → one shared commit, with the quota
 //	Deliver: load → may it still be sent? → media → Sender.Send → verdict → result
 //	Receive: receipts, possibly out of order and repeated; a message's state only moves forward
 //

@@ -5,9 +5,11 @@
 // connection, so that a broken connection leaves the outcome of only one message unknown, not of a hundred. It follows
 // no redirects, and net/http repeats a POST only if no byte of it was written. Verdicts:
 //
+//	the channel cannot be reached                pause_sender
 //	no byte written                              retry_later
 //	a byte written, no complete response         unknown
-//	502, 504, or a response not the channel's    unknown
+//	429 without the channel's JSON               retry_later
+//	502, 504, or another response not its own    unknown
 //	the channel's response with an id            sent
 //	the channel's response with an error         by the table in rules.go
 //
