@@ -18,8 +18,8 @@
 //  6. completion.apply frees its place for the next start. The next commit stores the result; lanes.written forgets the
 //     message, or wakes its lane for another attempt.
 //
-// If the node dies between 4 and the commit of the result, the next owner of the shard gives the message an unknown outcome (Worker.Recover).
-// After a wait, Worker.Reconcile tries it again or fails it, as its sender's policy says.
+// If the node dies between 4 and the commit of the result, the next owner of the shard gives the message an unknown
+// outcome (Worker.Recover). After a wait, Worker.Reconcile tries it again or fails it, as its sender's policy says.
 //
 // queue/membership decides which shards this node owns; queue/lane has the pure logic of a lane.
 package queue
