@@ -95,6 +95,9 @@ func (t *Table) Postpone(qs []Queued) []db.Statement {
 	if len(qs) == 0 {
 		return nil
 	}
+	if !t.DB.SQLite() {
+		return []db.Statement{t.postponeByKeys(qs)}
+	}
 	rows := make([][2]int64, len(qs)) // id and due_at
 	for i := range qs {
 		rows[i] = [2]int64{int64(qs[i].Key), db.Millis(qs[i].Due)}
@@ -102,6 +105,18 @@ func (t *Table) Postpone(qs []Queued) []db.Statement {
 	return []db.Statement{{SQL: `UPDATE ` + t.Name + ` AS m SET due_at = u.due
 		FROM (SELECT CAST(value ->> 0 AS BIGINT) AS id, CAST(value ->> 1 AS BIGINT) AS due FROM ` + t.DB.Elements(1) + `) AS u
 		WHERE m.id = u.id AND m.q + 0 = 1 AND m.hold || '' = '' AND m.due_at <= u.due`, Args: []any{db.JSON(rows)}}}
+}
+
+// postponeByKeys is Postpone on PostgreSQL. A join with the list would, without statistics of the table, read the whole
+// table for each row of the list.
+func (t *Table) postponeByKeys(qs []Queued) db.Statement {
+	ids, dues := make([]int64, len(qs)), make([]int64, len(qs))
+	for i := range qs {
+		ids[i], dues[i] = int64(qs[i].Key), db.Millis(qs[i].Due)
+	}
+	const due = "($2::bigint[])[array_position($1::bigint[], id)]"
+	return db.Statement{SQL: `UPDATE ` + t.Name + ` SET due_at = ` + due + `
+		WHERE id = ANY($1::bigint[]) AND q + 0 = 1 AND hold || '' = '' AND due_at <= ` + due, Args: []any{ids, dues}}
 }
 
 // sharedFence locks a shard's row until the commit. Freeing or acquiring the shard updates the row, so one waits for
