@@ -471,6 +471,7 @@ func (s *cells) balance(c *cell, tomorrow int) {
 	}
 	last := c.db("SELECT seq FROM event_topic WHERE company_id = $1 AND topic = 'notifications'", movingCompany)
 	rows := c.db("SELECT COALESCE(SUM(events), 0) FROM event WHERE company_id = $1 AND topic = 'notifications'", movingCompany)
+	s.finish(c) // messages that had ended are read later: some of those events may just have been written
 	for name, x := range map[string]*taker{"free": s.free, "ordered": s.ordered} {
 		x.mu.Lock()
 		twice := 0
