@@ -86,7 +86,7 @@ describe("templates", () => {
     );
     await p.getByRole("button", { name: "Sync now" }).click();
     await p.getByText("4 new, 2 changed, 1 can't be sent from here").waitFor();
-    await p.getByText(/Couldn't sync sender second.*The messaging channel is not available/).waitFor();
+    await p.getByText(/Couldn't sync sender second.*WhatsApp isn.t available right now/).waitFor();
     await p.getByText(/3 templates exist only on WhatsApp/).waitFor();
     await accessible(p, "a sync that failed in part");
     await shot(p, "panel-templates-sync-failed");

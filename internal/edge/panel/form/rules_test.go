@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -101,6 +102,35 @@ func TestRulesAreOfReasonsInUse(t *testing.T) {
 			first = strings.TrimRight(first, " .")
 			if !strings.Contains(source, first) && !strings.Contains(source, lowerFirst(first)) {
 				t.Errorf("%s: nothing says %q", r.Rule, reason)
+			}
+		}
+	}
+}
+
+// TestSentencesAreInUse fails for a sentence that the panel translates and the program does not store.
+func TestSentencesAreInUse(t *testing.T) {
+	file, err := os.ReadFile("../../../../web/src/panel/ui/sentences.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []struct {
+		Name  string
+		Forms []string
+	}
+	if err := json.Unmarshal(file, &all); err != nil {
+		t.Fatal(err)
+	}
+	source := strings.Join(texts(t), "\n")
+	for _, s := range all {
+		for _, form := range s.Forms {
+			if strings.HasPrefix(form, "Dial ") || strings.HasPrefix(form, "Read ") {
+				continue // the standard library says it
+			}
+			for _, part := range ruleValue.Split(form, -1) {
+				part = strings.Trim(part, " .:")
+				if part != "" && !strings.Contains(source, part) && !strings.Contains(source, lowerFirst(part)) {
+					t.Errorf("%s: nothing says %q", s.Name, part)
+				}
 			}
 		}
 	}

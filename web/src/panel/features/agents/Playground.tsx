@@ -1,4 +1,4 @@
-import { English } from "../../ui/English";
+import { Told } from "../../ui/Told";
 import { ActionIcon, Button, Loader, SegmentedControl, TextInput } from "@mantine/core";
 import { IconChecklist, IconRefresh, IconSend2 } from "@tabler/icons-react";
 import { lazy, Suspense, useEffect, useRef, useState, type FormEvent } from "react";
@@ -204,7 +204,7 @@ function Answer({ played: p, choose }: { played: Played; choose?: (choice: strin
           <code>{x.tool}</code> {x.arguments} · {o[`status_${x.status}`]}
           {x.reason && (
             <>
-              : <English>{x.reason}</English>
+              : <Told text={x.reason} />
             </>
           )}
         </Note>

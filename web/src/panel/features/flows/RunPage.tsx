@@ -12,6 +12,7 @@ import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Empty, Failed, Note, Page, Rows } from "../../ui/parts";
+import { Told } from "../../ui/Told";
 import { failed, succeeded } from "../../ui/problem";
 import { time } from "../calls/format";
 import { Drawing } from "./Drawing";
@@ -105,7 +106,9 @@ function Shown({ run }: { run: Run }) {
             <p>
               <strong>{fill(r.error, { n: numberOf(at || "steps.0", t.yes, t.no) })}</strong>
             </p>
-            <p>{run.error.replace(/^steps[^:]*: /, "")}</p>
+            <p>
+              <Told text={run.error.replace(/^steps[^:]*: /, "")} />
+            </p>
             {at && (
               <Button variant="default" size="compact-sm" mt={8} onClick={() => show(at)}>
                 {r.toStep}

@@ -6,6 +6,7 @@ import { post } from "../../api";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Note } from "../../ui/parts";
+import { Told } from "../../ui/Told";
 import { problemText } from "../../ui/problem";
 import { Pairs } from "./fields";
 import { formTexts, runTexts, texts } from "./texts";
@@ -198,7 +199,8 @@ function Ended({ tried: x }: { tried: Tried }) {
   const r = useTexts(runTexts);
   if (!over(x)) return null;
   const last = x.turns[x.turns.length - 1];
-  if (x.state === "failed") return <Note tone="danger">{x.error}</Note>;
+  if (x.state === "failed")
+    return <Note tone="danger">{x.error && <Told text={x.error.replace(/^steps[^:]*: /, "")} />}</Note>;
   return (
     <Note tone="ok">
       {x.state === "handed_off"

@@ -1,4 +1,4 @@
-import { English } from "../../ui/English";
+import { Told } from "../../ui/Told";
 import { IconRoute } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { absolute } from "../../format";
@@ -63,7 +63,7 @@ function Called({ turn, language }: { turn: Turn; language: string }) {
           {fill(t.called, { tool: x.tool })} · {t[`status_${x.status}`]} · {fill(t.took, { n: x.ms })}
           {x.reason && (
             <>
-              : <English>{x.reason}</English>
+              : <Told text={x.reason} />
             </>
           )}
           {x.arguments && x.arguments !== "{}" && <span className="inbox-about">{x.arguments}</span>}

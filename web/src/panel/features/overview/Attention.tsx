@@ -1,4 +1,4 @@
-import { English } from "../../ui/English";
+import { Told } from "../../ui/Told";
 import { Skeleton } from "@mantine/core";
 import { IconAlertTriangle, IconCircleCheck, IconInfoCircle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
@@ -72,9 +72,9 @@ function Row({ concern: c }: { concern: Concern }) {
         {c.detail && (
           <p className="small muted concern-words">
             {c.host ? t.lastAttempt : t.words}{" "}
-            <English>
-              <q>{c.detail}</q>
-            </English>
+            <q>
+              <Told text={c.detail} />
+            </q>
           </p>
         )}
       </div>

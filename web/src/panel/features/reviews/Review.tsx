@@ -1,9 +1,10 @@
-import { English, filled } from "../../ui/English";
+import { filled } from "../../ui/English";
 import "./reviews.css";
 import { absolute, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import type { Review } from "./types";
 import { Tag, type Tone } from "../../ui/parts";
+import { Told, told } from "../../ui/Told";
 import { reviewTexts } from "./texts";
 
 const tones: Record<"yes" | "no" | "unknown", Tone | undefined> = { yes: "ok", no: "danger", unknown: undefined };
@@ -21,7 +22,7 @@ export function ReviewShown({ review: r, withoutResult }: { review: Review; with
       {r.goal && (
         <div className="review-goal">
           <Tag tone={tones[r.goal.reached]}>{t[`goal_${r.goal.reached}`]}</Tag>
-          <p className="small">{r.goal.reason}</p>
+          <p className="small">{told(r.goal.reason) || r.goal.reason}</p>
           <p className="small muted">{fill(t.goal, { goal: r.goal.goal })}</p>
         </div>
       )}
@@ -46,9 +47,7 @@ export function ReviewShown({ review: r, withoutResult }: { review: Review; with
       )}
       <p className="small muted">
         {r.by === "rules" ? t.byRules : t.byEngine} · <time dateTime={r.at}>{absolute(r.at, language)}</time>
-        {r.failure && (
-          <span className="review-failure"> {filled(t.failure, { why: <English>{r.failure}</English> })}</span>
-        )}
+        {r.failure && <span className="review-failure"> {filled(t.failure, { why: <Told text={r.failure} /> })}</span>}
       </p>
     </div>
   );

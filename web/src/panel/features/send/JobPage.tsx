@@ -11,6 +11,7 @@ import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Lost, Needs } from "../../shell/states";
 import { Card, Failed, Note, Page, Rows } from "../../ui/parts";
+import { Told } from "../../ui/Told";
 import { More } from "../../ui/More";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
@@ -144,7 +145,11 @@ function Opened({
         {job.state === "draft" && job.reason && (
           <Note tone="danger">
             <p>{(t as Record<string, string>)["paused_" + job.reason] ?? t.paused_problem}</p>
-            {job.detail && <p className="small">{job.detail}</p>}
+            {job.detail && (
+              <p className="small">
+                <Told text={job.detail} />
+              </p>
+            )}
           </Note>
         )}
         {job.state === "draft" && (

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { absolute, number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Card, Note } from "../../ui/parts";
+import { Told } from "../../ui/Told";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { jobTexts } from "./texts";
@@ -67,7 +68,11 @@ export function Running({ job, act }: { job: Job; act: ReturnType<typeof useJob>
         {job.state === "paused" && (
           <Note tone="warn">
             <p>{why || t.paused_teammate}</p>
-            {job.detail && <p className="small">{job.detail}</p>}
+            {job.detail && (
+              <p className="small">
+                <Told text={job.detail} />
+              </p>
+            )}
           </Note>
         )}
         {job.state === "done" && (

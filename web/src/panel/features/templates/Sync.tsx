@@ -5,6 +5,7 @@ import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Ago } from "../../ui/Ago";
 import { failed, succeeded } from "../../ui/problem";
+import { Told } from "../../ui/Told";
 import { texts } from "./texts";
 import type { SyncRow } from "./types";
 import { useSync, useTemplateChanges } from "./useTemplates";
@@ -55,7 +56,7 @@ export function LastSync() {
         <p key={r.sender} className="templates-broken">
           <IconAlertTriangle size={14} aria-hidden="true" />
           <span>
-            {fill(t.syncFailed, { sender: r.sender })} <Ago at={r.at} />: {r.error}
+            {fill(t.syncFailed, { sender: r.sender })} <Ago at={r.at} />: <Told text={r.error!} />
           </span>
         </p>
       ))}

@@ -1,4 +1,5 @@
-import { English, filled } from "../../ui/English";
+import { filled } from "../../ui/English";
+import { Told } from "../../ui/Told";
 import { Button, Checkbox, TextInput } from "@mantine/core";
 import { useState, type ReactNode } from "react";
 import { get } from "../../api";
@@ -70,7 +71,7 @@ export function MCPForm({ draft, stored, can }: { draft: Draft<Tool>; stored: To
             {t.allowedHelp}
           </p>
           {remote?.reason && (
-            <Note tone="danger">{filled(t.readFailed, { reason: <English>{remote.reason}</English> })}</Note>
+            <Note tone="danger">{filled(t.readFailed, { reason: <Told text={remote.reason} /> })}</Note>
           )}
           {remote && !remote.reason && remote.tools.length === 0 && <Note>{t.none}</Note>}
           {remote?.tools.map((x) => (

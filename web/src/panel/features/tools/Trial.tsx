@@ -1,4 +1,4 @@
-import { English } from "../../ui/English";
+import { Told } from "../../ui/Told";
 import { Button, Select, Textarea } from "@mantine/core";
 import { useState } from "react";
 import { post } from "../../api";
@@ -114,7 +114,7 @@ function Result({ tried: x }: { tried: Tried }) {
       </div>
       {x.reason && (
         <Note tone={x.status === "not_found" ? "warn" : "danger"}>
-          <English>{x.reason}</English>
+          <Told text={x.reason} />
         </Note>
       )}
       {x.request && <b className="small">{t.request}</b>}

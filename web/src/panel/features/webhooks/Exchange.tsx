@@ -1,6 +1,7 @@
 import { number } from "../../format";
 import { useLanguage, useTexts } from "../../i18n";
 import { Copy } from "../../ui/parts";
+import { Told } from "../../ui/Told";
 import { pageTexts } from "./texts";
 import { pretty, timestampOf, whole } from "./request";
 import type { Attempt, Webhook } from "./types";
@@ -13,8 +14,12 @@ export function Outcome({ attempt: a }: { attempt: Attempt }) {
   return (
     <>
       {a.status ? a.status : t.noResponse}
-      {a.error && !(a.status && a.error === `It responded ${a.status}`) ? `: ${a.error}` : ""} ·{" "}
-      {number(a.duration_ms, language)} ms
+      {a.error && !(a.status && a.error === `It responded ${a.status}`) && (
+        <>
+          : <Told text={a.error} />
+        </>
+      )}{" "}
+      · {number(a.duration_ms, language)} ms
     </>
   );
 }
@@ -47,7 +52,7 @@ export function Exchange({ webhook: w, attempt: a }: { webhook: Webhook; attempt
           <>
             <h3>{t.response}</h3>
             <p className="muted" style={{ margin: 0 }}>
-              {a.status ? t.noBody : (a.error ?? t.noResponse)}
+              {a.status ? t.noBody : a.error ? <Told text={a.error} /> : t.noResponse}
             </p>
           </>
         )}

@@ -1,4 +1,4 @@
-import { English, filled } from "../../ui/English";
+import { filled } from "../../ui/English";
 import { Button, Checkbox, Group, Modal, Stack } from "@mantine/core";
 import { useState } from "react";
 import { absolute, number, relative } from "../../format";
@@ -8,6 +8,7 @@ import { useNow } from "../../ui/Ago";
 import { Card, Failed, Note, Rows, Tag, type Tone } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
+import { Told } from "../../ui/Told";
 import { texts } from "./texts";
 import type { Status, StateName, Webhook } from "./types";
 import { useChanges, useLastFailure, useStatus } from "./useWebhooks";
@@ -105,7 +106,7 @@ function Trouble({ id, status: s }: { id: string; status: Status }) {
       <>
         <p>
           <b>{fill(s.reason === "gone" ? t.isGone : t.isGivenUp, { time: time(s.disabled_at) })}</b>{" "}
-          {s.reason !== "gone" && last && filled(t.lastSaid, { error: <English>{last}</English> })}
+          {s.reason !== "gone" && last && filled(t.lastSaid, { error: <Told text={last} /> })}
         </p>
         <p>{t.disabledDo}</p>
       </>
@@ -120,7 +121,7 @@ function Trouble({ id, status: s }: { id: string; status: Status }) {
             n: number(s.failures, language),
           })}
         </b>{" "}
-        {last && filled(t.lastSaid, { error: <English>{last}</English> })} {next}
+        {last && filled(t.lastSaid, { error: <Told text={last} /> })} {next}
       </p>
       <p>{t.failingDo}</p>
     </>
