@@ -22,7 +22,6 @@ import { onTheLine } from "../talk/current";
 import { texts as talkTexts } from "../talk/texts";
 import { useTyped } from "../../ui/typed";
 import { ChannelMark } from "./Messages";
-import { useFading } from "../../ui/fading";
 import { folders, type Folder, type Listed, type State } from "./types";
 
 interface Props {
@@ -69,7 +68,6 @@ export function ConversationList(p: Props) {
     (s) => s,
   );
   useMinute();
-  const list = useFading<HTMLDivElement>(place.folder);
   const mine = state.teammates.find((x) => x.account_id === inbox.me);
   const away = mine?.away ?? false;
 
@@ -135,7 +133,7 @@ export function ConversationList(p: Props) {
           </Popover>
         )}
       </header>
-      <div ref={list} className="inbox-folders fading-x" role="group" aria-label={t.inbox}>
+      <div className="inbox-folders" role="group" aria-label={t.inbox}>
         {folders.map((f) => (
           <UnstyledButton
             key={f}

@@ -54,11 +54,11 @@ function Keys() {
         </>
       ),
     },
-    { id: "key", label: t.key, width: 150, from: "tablet", cell: (k) => <code>{k.prefix}…</code> },
+    { id: "key", label: t.key, width: 150, from: "desktop", cell: (k) => <code>{k.prefix}…</code> },
     {
       id: "scopes",
       label: t.scopes,
-      width: "30%",
+      width: "26%",
       from: "tablet",
       cell: (k) => {
         const names = k.scopes.map((x) => (t as Record<string, string>)[x] ?? x).join(", ");

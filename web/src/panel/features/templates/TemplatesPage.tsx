@@ -155,7 +155,7 @@ function useColumns(several: boolean): Column<TemplateRow>[] {
     {
       id: "language",
       label: t.language,
-      width: 150,
+      width: 164,
       from: "tablet",
       by: name,
       cell: (x) => <span title={`${name(x)} (${x.language})`}>{name(x)}</span>,
