@@ -118,7 +118,7 @@ describe("flows", () => {
     assert.deepEqual(await shapeOf(p), [
       "0 Ahoy, shall we sail?",
       "1 sail · Yes · No",
-      "2 sail == 'Yes'",
+      "2 sail is “Yes”",
       "2.then.0 port = Vigo",
       "2.then.1 See you in {{port}}.",
       "2.else.0 Another day, then.",
@@ -339,24 +339,24 @@ describe("flows", () => {
     const want = (wanted, what) => until(async () => isDeepStrictEqual(await shapeOf(p), wanted), what);
     await row(p, "steps.0").focus();
     await p.keyboard.press("Alt+ArrowDown");
-    await want(["0 a == 'b'", "0.then.0 two", "1 one", "2 three"], "down");
+    await want(["0 a is “b”", "0.then.0 two", "1 one", "2 three"], "down");
     const stays = (path) =>
       until(() => p.evaluate((x) => document.activeElement.dataset.row === x, path), "the focus stays on the step");
     await stays("steps.1");
     await p.keyboard.press("Alt+ArrowRight");
-    await want(["0 a == 'b'", "0.then.0 two", "0.then.1 one", "1 three"], "in");
+    await want(["0 a is “b”", "0.then.0 two", "0.then.1 one", "1 three"], "in");
     await p.keyboard.press("Alt+ArrowUp");
     await p.keyboard.press("Alt+ArrowLeft");
-    await want(["0 a == 'b'", "0.then.0 two", "1 one", "2 three"], "out");
+    await want(["0 a is “b”", "0.then.0 two", "1 one", "2 three"], "out");
     await p.keyboard.press("Control+d");
-    await want(["0 a == 'b'", "0.then.0 two", "1 one", "2 one", "3 three"], "duplicate");
+    await want(["0 a is “b”", "0.then.0 two", "1 one", "2 one", "3 three"], "duplicate");
     await p.keyboard.press("Delete");
-    await want(["0 a == 'b'", "0.then.0 two", "1 one", "2 three"], "delete");
+    await want(["0 a is “b”", "0.then.0 two", "1 one", "2 three"], "delete");
     await p.keyboard.press("ArrowUp");
     await stays("steps.1");
     await p.getByRole("button", { name: "Actions for step 2", exact: true }).click();
-    await p.getByRole("menuitem", { name: "Move into “Otherwise” above" }).click();
-    await want(["0 a == 'b'", "0.then.0 two", "0.else.0 one", "1 three"], "into the other branch");
+    await p.getByRole("menuitem", { name: "Move into “No” above" }).click();
+    await want(["0 a is “b”", "0.then.0 two", "0.else.0 one", "1 three"], "into the other branch");
     const gap = p.locator('[data-branch="then"] [data-gap]').first();
     await p.locator('[data-path="steps.1"] > .flow-row .flow-grip').hover();
     await p.mouse.down();
@@ -373,7 +373,7 @@ describe("flows", () => {
       return still && (await gap.getAttribute("data-over")) !== null;
     }, "it is over the gap");
     await p.mouse.up();
-    await want(["0 a == 'b'", "0.then.0 three", "0.then.1 two", "0.else.0 one"], "dragged");
+    await want(["0 a is “b”", "0.then.0 three", "0.then.1 two", "0.else.0 one"], "dragged");
     await p.keyboard.press("Control+s");
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });
     const { flow } = await call("GET", `/panel/v1/flows/${id}/draft`, token);

@@ -96,7 +96,7 @@ describe("the sandbox's phone and the inbox", () => {
     await row.getByText("Handed over to the team").waitFor();
     assert.deepEqual((await happened()).slice(1), [
       "1 | Reply: yes | more = yes",
-      "2 | Condition: True",
+      "2 | Condition: Yes",
       "2 yes 1 | Hand over: reception",
     ]);
     for (const [name, value] of [

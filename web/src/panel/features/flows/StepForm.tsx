@@ -17,8 +17,9 @@ import { kindText } from "./Icons";
 import { Message } from "./Message";
 import { TemplateForm } from "./TemplateForm";
 import { formTexts, texts } from "./texts";
-import { errorOf, faultsAt, kindOf, named, numberOf, replace, summary, variablesOf, walk } from "./model";
+import { errorOf, faultsAt, kindOf, named, numberOf, replace, variablesOf, walk } from "./model";
 import type { Http, StepProps } from "./types";
+import { useNames } from "./useNames";
 
 /** StepForm is the fields of a step. */
 export function StepForm(props: StepProps) {
@@ -299,12 +300,13 @@ function Target({
 }: StepProps & { error: (field: string) => ReactNode }) {
   const t = useTexts(texts);
   const f = useTexts(formTexts);
+  const names = useNames();
   const all: { value: string; label: string }[] = [];
   let now: string | null = null;
   walk(steps, (p, x) => {
     if (p === path) return;
     if (x.id && x.id === s.goto) now = p;
-    const what = summary(x);
+    const what = names(x);
     all.push({
       value: p,
       label: `${numberOf(p, t.yes, t.no)} · ${kindText(kindOf(x), t)}${what ? ": " + (what.length > 60 ? what.slice(0, 59) + "…" : what) : ""}`,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { blank, lacks, operators, read, write, type Condition, type Row } from "./condition";
+import { blank, lacks, operators, read, said, write, type Condition, type Row } from "./condition";
+import { conditionTexts } from "./texts/en";
 
 const row = (variable: string, operator: Row["operator"], value = ""): Row => ({ variable, operator, value });
 
@@ -67,4 +68,11 @@ test("a row says what it lacks, and its expression is invalid until then", () =>
     [row("x", "less", "3"), undefined, "x < 3"],
   ];
   for (const [r, want, text] of cases) expect([lacks(r), write({ join: "and", rows: [r] })]).toEqual([want, text]);
+});
+
+test("a condition is said in words, unless rows can't hold it", () => {
+  expect(said("answer == 'Refund'", conditionTexts)).toBe("answer is “Refund”");
+  expect(said("total > 100 or city == ''", conditionTexts)).toBe("total is greater than 100 or city is empty");
+  expect(said("not (city contains 'Vigo')", conditionTexts)).toBe("city doesn't contain “Vigo”");
+  expect(said("a in ['x', 'y']", conditionTexts)).toBe("a in ['x', 'y']");
 });

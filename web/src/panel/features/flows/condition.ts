@@ -1,6 +1,9 @@
 // Conditions as rows of variable, operator and value. A condition is stored as an expression (docs/reference/flows.md); rows are read from
 // it and written to it. An expression that rows can't hold stays as it is.
 
+import { fill, type TextsOf } from "../../i18n";
+import type { conditionTexts } from "./texts";
+
 export const operators = [
   "is",
   "is_not",
@@ -79,6 +82,18 @@ const reserved = new Set([
 /** write is the expression of rows. A row that lacks something yields an invalid one, which the server refuses. */
 export function write(c: Condition): string {
   return c.rows.map(writeRow).join(` ${c.join} `);
+}
+
+/** said is a condition in words, such as: answer is “Refund”. An expression that rows can't hold stays as it is. */
+export function said(text: string, t: TextsOf<typeof conditionTexts>): string {
+  const condition = read(text);
+  if (!condition) return text;
+  const rows = condition.rows.map((r) => {
+    const bare = numeric.includes(r.operator) || r.number;
+    const value = alone.includes(r.operator) ? "" : bare ? r.value : fill(t.quoted, { value: r.value });
+    return `${r.variable} ${t[r.operator]} ${value}`.trimEnd();
+  });
+  return rows.join(` ${t[condition.join]} `);
 }
 
 function writeRow(r: Row): string {

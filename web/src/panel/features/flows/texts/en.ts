@@ -58,8 +58,8 @@ export const texts = {
   end: "End",
   yes: "yes",
   no: "no",
-  then: "Then",
-  otherwise: "Otherwise",
+  then: "Yes",
+  otherwise: "No",
   add: "New step",
   addBefore: "New step at {n}",
   drag: "Drag to move",
@@ -194,7 +194,10 @@ export const formTexts = {
 
 /** Texts of the rows of a condition. */
 export const conditionTexts = {
-  legend: "Continue with “Then” if",
+  legend: "Continue with “Yes” if",
+  and: "and",
+  or: "or",
+  quoted: "“{value}”",
   join: "Conditions that must apply",
   all: "All apply",
   any: "Any applies",
@@ -267,8 +270,8 @@ export const runTexts = {
   kindOutcome: "Outcome",
   kindFailed: "Failed",
   kindStopped: "Stopped",
-  wentThen: "True",
-  wentElse: "False",
+  wentThen: "Yes",
+  wentElse: "No",
   noRuns: "No runs yet",
   noRunsText: "Runs of your flows appear here, with the contact, the step and what happened.",
   contact: "Contact",

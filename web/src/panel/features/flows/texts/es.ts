@@ -59,8 +59,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   end: "Fin",
   yes: "sí",
   no: "no",
-  then: "Entonces",
-  otherwise: "Si no",
+  then: "Sí",
+  otherwise: "No",
   add: "Nuevo paso",
   addBefore: "Nuevo paso en {n}",
   drag: "Arrastrar para mover",
@@ -196,7 +196,10 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
 };
 
 export const conditionTexts: Record<keyof typeof en.conditionTexts, string> = {
-  legend: "Seguir por «Entonces» si",
+  legend: "Seguir por «Sí» si",
+  and: "y",
+  or: "o",
+  quoted: "«{value}»",
   join: "Condiciones que deben cumplirse",
   all: "Se cumplen todas",
   any: "Se cumple alguna",
@@ -268,8 +271,8 @@ export const runTexts: Record<keyof typeof en.runTexts, string> = {
   kindOutcome: "Resultado",
   kindFailed: "Fallo",
   kindStopped: "Detenido",
-  wentThen: "Verdadero",
-  wentElse: "Falso",
+  wentThen: "Sí",
+  wentElse: "No",
   noRuns: "Aún no hay ejecuciones",
   noRunsText: "Aquí aparecen las ejecuciones de sus flujos, con el contacto, el paso y lo ocurrido.",
   contact: "Contacto",

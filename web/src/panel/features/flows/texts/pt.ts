@@ -59,8 +59,8 @@ export const texts: Record<keyof typeof en.texts, string> = {
   end: "Fim",
   yes: "sim",
   no: "não",
-  then: "Então",
-  otherwise: "Senão",
+  then: "Sim",
+  otherwise: "Não",
   add: "Novo passo",
   addBefore: "Novo passo em {n}",
   drag: "Arrastar para mover",
@@ -195,7 +195,10 @@ export const formTexts: Record<keyof typeof en.formTexts, string> = {
 };
 
 export const conditionTexts: Record<keyof typeof en.conditionTexts, string> = {
-  legend: "Seguir por “Então” se",
+  legend: "Seguir por “Sim” se",
+  and: "e",
+  or: "ou",
+  quoted: "“{value}”",
   join: "Condições que precisam ser atendidas",
   all: "Todas se aplicam",
   any: "Alguma se aplica",
@@ -267,8 +270,8 @@ export const runTexts: Record<keyof typeof en.runTexts, string> = {
   kindOutcome: "Resultado",
   kindFailed: "Falha",
   kindStopped: "Parado",
-  wentThen: "Verdadeiro",
-  wentElse: "Falso",
+  wentThen: "Sim",
+  wentElse: "Não",
   noRuns: "Ainda não há execuções",
   noRunsText: "As execuções dos seus fluxos aparecem aqui, com o contato, o passo e o que aconteceu.",
   contact: "Contato",
