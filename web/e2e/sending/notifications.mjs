@@ -306,6 +306,32 @@ describe("what was sent to several", () => {
     await p.getByRole("dialog").getByText("The number has opted out").waitFor();
   });
 
+  it("is sent again to corrected numbers, and says why no one is selected", async (t) => {
+    const failed = await send(company, ["34600710001", "34600720001"]);
+    await until(async () => (await find(company, failed)).recipients.every((r) => r.state === "failed"), "it fails");
+    const p = await open(t, company, "/notifications/" + failed);
+    await p.getByRole("button", { name: "Resend to failed" }).click();
+    const form = p.getByRole("dialog");
+    await form.getByText("No one is selected").waitFor();
+    await form.getByText("Select the recipients to send to.").waitFor();
+    assert.ok(await form.getByRole("button", { name: "Send to 0" }).isDisabled());
+    await form.getByRole("button", { name: /^Correct the number of Ana 0/ }).click();
+    const number = form.getByLabel(/^Number of Ana 0/);
+    await number.fill("+34 6");
+    await form.getByText("Enter a phone number with its country code.").waitFor();
+    assert.ok(await form.getByRole("button", { name: "Send to 1" }).isDisabled());
+    await accessible(p, "correcting a number");
+    await shot(p, "notification-correct");
+    await number.fill("+34 600 710 007");
+    await form.getByRole("button", { name: "Send to 1" }).click();
+    await p.waitForURL((u) => /\/notifications\//.test(u.pathname) && !u.pathname.includes(failed));
+    const other = new URL(p.url()).pathname.split("/").pop();
+    assert.deepEqual(
+      (await find(company, other)).recipients.map((r) => r.number),
+      ["34600710007"],
+    );
+  });
+
   it("leads from a number that no message reaches to a call", async (t) => {
     const p = await open(t, company, "/notifications/" + mixed);
     const card = p.getByRole("region", { name: /^Message to/ });

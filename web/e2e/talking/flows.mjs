@@ -171,7 +171,7 @@ describe("flows", () => {
     await p.getByRole("row").filter({ hasText: "Flow ended" }).getByRole("link").click();
     const what = p.getByRole("region", { name: "Activity" });
     await what.getByText("Reply: Yes").waitFor();
-    await what.getByText("Condition: True").waitFor();
+    await what.getByText("Condition: Yes").waitFor();
     await what.getByText("port = Vigo").waitFor();
     assert.equal(await what.getByRole("listitem").count(), 7);
     await p.getByText("a keyword").first().waitFor();

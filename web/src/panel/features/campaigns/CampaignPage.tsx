@@ -80,6 +80,7 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
   const rate = useRate();
   const figures = figuresOf(c);
   const narrowed = !!address.show || !!address.reason;
+  const [messages, calls] = [c.messages?.accepted ?? 0, c.calls?.accepted ?? 0];
   const rest = (["waiting", "unconfirmed", "failed", "left_out"] as const).filter(
     (name) => rateOf(name, figures).part > 0,
   );
@@ -90,7 +91,12 @@ function Shown({ campaign: c }: { campaign: Campaign }) {
       about={
         <span className="sent-head">
           <Outcome of={sendingsOf(c)} />
-          <span>{fill(n(c.recipients) === "1" ? t.recipientsOne : t.recipientsN, { n: n(c.recipients) })}</span>
+          <span>
+            {[[messages, t.messagesOne, t.messagesN] as const, [calls, t.callsOne, t.callsN] as const]
+              .filter(([count]) => count > 0)
+              .map(([count, one, many]) => fill(count === 1 ? one : many, { n: n(count) }))
+              .join(", ")}
+          </span>
           <span>
             {t.lastUsed} <Ago at={c.last_at} />
           </span>

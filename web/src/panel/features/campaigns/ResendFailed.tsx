@@ -100,7 +100,10 @@ function Asked({ campaign: c, close }: { campaign: Campaign; close: () => void }
     <Modal opened onClose={close} title={t.resend} closeButtonProps={{ "aria-label": s.close }}>
       <Stack>
         {!done ? (
-          <p className="campaigns-flat">{fill(t.resendAbout, { n: n(c.messages!.failed) })}</p>
+          <>
+            <p className="campaigns-flat">{fill(t.resendAbout, { n: n(c.messages!.failed) })}</p>
+            <p className="campaigns-flat small muted">{t.again}</p>
+          </>
         ) : (
           <div role="status">
             {!over && <Progress value={100} animated aria-label={t.resending} />}
