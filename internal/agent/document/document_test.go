@@ -182,6 +182,29 @@ func TestLongDocumentsAreSplitAtHeadings(t *testing.T) {
 	}
 }
 
+func TestQuestionsInHeadingsAreAnArticleEach(t *testing.T) {
+	for text, want := range map[string][]string{
+		"# FAQ\n\n## When?\n\nAt nine.\n\n## Where do we *meet*?\n\nAt the pier.\n\n### Pier\n\nThree.": {
+			"When?: At nine.", "Where do we *meet*?: At the pier.\n\n### Pier\n\nThree."},
+		"Hello.\n\n## ¿Cuándo?\n\nA las nueve.\n\n## ¿Dónde?\n\nEn el muelle.": {
+			"faq: Hello.", "¿Cuándo?: A las nueve.", "¿Dónde?: En el muelle."},
+		"# FAQ\n\n## Booking\n\n### How?\n\nHere.\n\n### When?\n\nNow.\n\n## Prices\n\n### How much?\n\nTen.": {
+			"Booking – How?: Here.", "Booking – When?: Now.", "Prices – How much?: Ten."},
+		"# Tour\n\n## Any questions?\n\nAsk.\n\n## Prices\n\nTen.": {
+			"Tour: ## Any questions?\n\nAsk.\n\n## Prices\n\nTen."},
+		"# Tour\n\n## Prices\n\nTen.\n\n## Why?\n\nFun.\n\n## Boats\n\nTwo.\n\n## Who?\n\nYou.\n\n## Food\n\nNone.": {
+			"Tour: ## Prices\n\nTen.\n\n## Why?\n\nFun.\n\n## Boats\n\nTwo.\n\n## Who?\n\nYou.\n\n## Food\n\nNone."},
+	} {
+		var got []string
+		for _, a := range read(t, "faq.md", text) {
+			got = append(got, a.Title+": "+a.Text)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}
+
 func TestTablesOfQuestionsAreRead(t *testing.T) {
 	for name, content := range map[string]string{
 		"en.csv": "question,answer,link\nWhen?,\"At nine,\nsharp\",https://acme.test/\n,,\n",

@@ -15,6 +15,8 @@ const (
 	long     = 8000
 	maxTitle = 200 // characters
 	maxLevel = 6
+
+	minQuestions = 2 // of a text that is split at its questions
 )
 
 // document is a file as Markdown.
@@ -31,7 +33,8 @@ type section struct {
 	text    string
 }
 
-// articlesOf returns a short document as one article, and a long one split at its headings.
+// articlesOf returns a short document as one article, and a long one split at its headings. Questions with their answers
+// are an article each in a text of any length.
 func articlesOf(d document, name string) ([]knowledge.Article, error) {
 	d.text = clean(d.text)
 	switch {
@@ -53,7 +56,7 @@ func articlesOf(d document, name string) ([]knowledge.Article, error) {
 	if d.title == "" {
 		d.title = titleOf(name)
 	}
-	s := splitter{language: d.language}
+	s := splitter{language: d.language, questions: questionLevel(sections)}
 	if err := s.add(d.title, sections, false); err != nil {
 		return nil, err
 	}
@@ -64,8 +67,9 @@ func articlesOf(d document, name string) ([]knowledge.Article, error) {
 }
 
 type splitter struct {
-	articles []knowledge.Article
-	language string
+	articles  []knowledge.Article
+	language  string
+	questions int // level of the headings that are questions; 0 if there are none
 }
 
 // add adds the articles of some sections. Below the top the title of the whole is part of the titles.
@@ -75,7 +79,7 @@ func (s *splitter) add(title string, sections []section, nested bool) error {
 	for i := range sections {
 		size += len(sections[i].text) + len(sections[i].heading)
 	}
-	if size <= long || level == 0 {
+	if level == 0 || size <= long && level > s.questions {
 		return s.write(title, join(sections))
 	}
 	begin := 0
@@ -98,6 +102,23 @@ func (s *splitter) add(title string, sections []section, nested bool) error {
 		begin = end
 	}
 	return nil
+}
+
+// questionLevel returns the level of headings at which at least two, and half of them, are questions; 0 if there is none.
+func questionLevel(sections []section) int {
+	var all, questions [maxLevel + 1]int
+	for _, x := range sections {
+		all[x.level]++
+		if strings.HasSuffix(strings.TrimRight(x.heading, " *_\""), "?") {
+			questions[x.level]++
+		}
+	}
+	for level := maxLevel; level > 0; level-- {
+		if n := questions[level]; n >= minQuestions && 2*n >= all[level] {
+			return level
+		}
+	}
+	return 0
 }
 
 // topLevel returns the highest level of the headings after the first section; 0 if there is none.
