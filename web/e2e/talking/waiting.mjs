@@ -110,6 +110,8 @@ describe("those who wait", () => {
     await p.getByRole("button", { name: /^Resolve: / }).click();
     await p.getByText("Conversation resolved").first().waitFor();
     await p.getByRole("button", { name: /^Reopen: / }).waitFor(); // it stays open
+    await p.getByRole("button", { name: "Open next" }).click();
+    await p.locator(".inbox-bubble", { hasText: "parrot" }).waitFor();
   });
 
   it("are assigned, tagged and resolved together", async (t) => {

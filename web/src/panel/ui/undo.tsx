@@ -6,12 +6,18 @@ import { shared } from "./texts";
 
 const lasts = 10_000;
 
-/** undoable shows that something worked, with a button that takes it back for some seconds. */
-export function undoable(text: string, undo: () => Promise<unknown>): void {
+/** Offer is something else to do after an act. */
+export interface Offer {
+  label: string;
+  run: () => void;
+}
+
+/** undoable shows that something worked, for some seconds, with a button that takes it back and maybe one that goes on. */
+export function undoable(text: string, undo: () => Promise<unknown>, offer?: Offer): void {
   const id = `undo-${Date.now()}-${Math.random()}`;
   notifications.show({
     id,
-    message: <Undo text={text} undo={undo} close={() => notifications.hide(id)} />,
+    message: <Undo text={text} undo={undo} offer={offer} close={() => notifications.hide(id)} />,
     autoClose: lasts,
     withBorder: true,
     color: "accent",
@@ -19,7 +25,14 @@ export function undoable(text: string, undo: () => Promise<unknown>): void {
   });
 }
 
-function Undo({ text, undo, close }: { text: string; undo: () => Promise<unknown>; close: () => void }) {
+interface UndoProps {
+  text: string;
+  undo: () => Promise<unknown>;
+  offer?: Offer;
+  close: () => void;
+}
+
+function Undo({ text, undo, offer, close }: UndoProps) {
   const [busy, setBusy] = useState(false);
   const back = async () => {
     setBusy(true);
@@ -33,9 +46,23 @@ function Undo({ text, undo, close }: { text: string; undo: () => Promise<unknown
   return (
     <span style={{ display: "flex", alignItems: "center", justifyContent: "space-between", gap: 12 }}>
       <span>{text}</span>
-      <Button variant="subtle" size="compact-sm" loading={busy} onClick={() => void back()}>
-        {shared.now.undo}
-      </Button>
+      <span className="nowrap">
+        <Button variant="subtle" size="compact-sm" loading={busy} onClick={() => void back()}>
+          {shared.now.undo}
+        </Button>
+        {offer && (
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            onClick={() => {
+              offer.run();
+              close();
+            }}
+          >
+            {offer.label}
+          </Button>
+        )}
+      </span>
     </span>
   );
 }

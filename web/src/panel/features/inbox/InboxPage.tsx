@@ -59,12 +59,14 @@ export function InboxPage({ server, me, mayAnswer, times, language, place, go, t
     return () => document.removeEventListener("visibilitychange", seen);
   }, [inbox]);
 
-  /** resolved offers to undo it, and opens the next conversation. */
+  /** resolved offers to undo it, and opens the next conversation or offers to. */
   const resolved = (id: string, after: string | undefined) => {
-    undoable(t.didResolve, async () => {
+    const undo = async () => {
       await inbox.undo(id);
       go({ id });
-    });
+    };
+    const offer = after && !opensNext() ? { label: t.openNext, run: () => go({ id: after }) } : undefined;
+    undoable(t.didResolve, undo, offer);
     if (opensNext() && inbox.snapshot().id === id) go({ id: after }, true);
   };
   const act: Act = async (what, body) => {

@@ -184,7 +184,8 @@ describe("a list of those who wait", () => {
     expect(following(list, "a")).toBe("b");
     expect(following(list, "c")).toBe("b");
     expect(following([list[0]!], "a")).toBeUndefined();
-    expect(following(list, "x")).toBeUndefined();
+    expect(following(list, "x")).toBe("a");
+    expect(following([], "x")).toBeUndefined();
   });
   it("tells who waits for an answer", () => {
     expect(waits(list[0]!)).toBe(true);

@@ -100,10 +100,10 @@ export function next(list: Listed[], id: string | undefined, step: 1 | -1): stri
   return list[Math.min(list.length - 1, Math.max(0, at + step))]?.id;
 }
 
-/** following is the id that opens after one has left a list: the next, or else the one before. */
+/** following is the id that opens after one has left a list: the next, or else the one before; the first if it was not listed. */
 export function following(list: Listed[], id: string): string | undefined {
   const at = list.findIndex((c) => c.id === id);
-  return at < 0 ? undefined : (list[at + 1] ?? list[at - 1])?.id;
+  return at < 0 ? list[0]?.id : (list[at + 1] ?? list[at - 1])?.id;
 }
 
 /** Who is looking at a conversation or writing in it, until when. */

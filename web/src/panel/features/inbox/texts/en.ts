@@ -207,6 +207,7 @@ export const texts = {
   didTag: "{n} conversations tagged",
   didTagOne: "Conversation tagged",
   opensNext: "Open the next one after resolving",
+  openNext: "Open next",
   moreNotices: "Notifications and quiet hours",
   noneUnanswered: "No questions left open",
   noneUnansweredHint: "Conversations with a question that the agent couldn't answer appear here.",

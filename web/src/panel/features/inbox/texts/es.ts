@@ -208,6 +208,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   didTag: "{n} conversaciones etiquetadas",
   didTagOne: "Conversación etiquetada",
   opensNext: "Abrir la siguiente al resolver",
+  openNext: "Abrir la siguiente",
   moreNotices: "Notificaciones y horas de silencio",
   noneUnanswered: "No hay preguntas pendientes",
   noneUnansweredHint: "Aquí aparecen las conversaciones con una pregunta que el agente no supo responder.",

@@ -208,6 +208,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   didTag: "{n} conversas etiquetadas",
   didTagOne: "Conversa etiquetada",
   opensNext: "Abrir a próxima ao resolver",
+  openNext: "Abrir a próxima",
   moreNotices: "Notificações e horário de silêncio",
   noneUnanswered: "Nenhuma pergunta pendente",
   noneUnansweredHint: "As conversas com uma pergunta que o agente não soube responder aparecem aqui.",
