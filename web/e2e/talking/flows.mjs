@@ -437,7 +437,7 @@ describe("flows", () => {
     await p.getByRole("button", { name: "Succeed" }).click();
     await p.getByText("Calls the contact.").waitFor();
     await p.getByRole("button", { name: "Fail" }).click();
-    await p.getByText(/steps\.3: Fail/).waitFor();
+    await p.getByText(/Failed at step 4/).waitFor();
     await p.getByRole("button", { name: "Undo the last reply" }).click();
     await p.getByRole("button", { name: "Succeed" }).waitFor();
     assert.match(await p.locator(".flow-variables").innerText(), /total\s+12/);

@@ -1,4 +1,5 @@
 import { fill, useTexts, type TextsOf } from "../../i18n";
+import { Told } from "../../ui/Told";
 import { kindText } from "./Icons";
 import { kinds, numberOf, type Kind } from "./model";
 import { runTexts, type FlowTexts, texts } from "./texts";
@@ -36,6 +37,25 @@ export function Changed({ of: values }: { of?: Record<string, string> }) {
         </code>
       ))}
     </span>
+  );
+}
+
+/** FailedAt is the step at which a run failed, and why. */
+export function FailedAt({ error }: { error: string }) {
+  const t = useTexts(texts);
+  const r = useTexts(runTexts);
+  const path = /^(steps[^:]*): /.exec(error)?.[1];
+  return (
+    <>
+      {path && (
+        <p>
+          <strong>{fill(r.error, { n: numberOf(path, t.yes, t.no) })}</strong>
+        </p>
+      )}
+      <p>
+        <Told text={path ? error.slice(path.length + 2) : error} />
+      </p>
+    </>
   );
 }
 

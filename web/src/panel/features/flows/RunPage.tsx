@@ -12,12 +12,10 @@ import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { Card, Empty, Failed, Note, Page, Rows } from "../../ui/parts";
-import { Told } from "../../ui/Told";
 import { failed, succeeded } from "../../ui/problem";
 import { time } from "../calls/format";
 import { Drawing } from "./Drawing";
-import { Changed, entryText, Place } from "./Log";
-import { numberOf } from "./model";
+import { Changed, entryText, Place, FailedAt } from "./Log";
 import { channelOf, whoOf } from "./Runs";
 import { RunState } from "./RunState";
 import { runTexts, texts } from "./texts";
@@ -103,12 +101,7 @@ function Shown({ run }: { run: Run }) {
       <div className="stack">
         {run.error && (
           <Note tone="danger">
-            <p>
-              <strong>{fill(r.error, { n: numberOf(at || "steps.0", t.yes, t.no) })}</strong>
-            </p>
-            <p>
-              <Told text={run.error.replace(/^steps[^:]*: /, "")} />
-            </p>
+            <FailedAt error={run.error} />
             {at && (
               <Button variant="default" size="compact-sm" mt={8} onClick={() => show(at)}>
                 {r.toStep}

@@ -6,11 +6,10 @@ import { post } from "../../api";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Note } from "../../ui/parts";
-import { Told } from "../../ui/Told";
 import { problemText } from "../../ui/problem";
 import { Pairs } from "./fields";
 import { formTexts, runTexts, texts } from "./texts";
-import { Changed, entryText, Place } from "./Log";
+import { Changed, entryText, FailedAt, Place } from "./Log";
 import { TemplateMessage, useTemplateOf } from "./Message";
 import { RunState } from "./RunState";
 import type { Effect, Entry, Flow, Http, Input, SendTemplate, Step, Tried, TriedTurn } from "./types";
@@ -199,8 +198,7 @@ function Ended({ tried: x }: { tried: Tried }) {
   const r = useTexts(runTexts);
   if (!over(x)) return null;
   const last = x.turns[x.turns.length - 1];
-  if (x.state === "failed")
-    return <Note tone="danger">{x.error && <Told text={x.error.replace(/^steps[^:]*: /, "")} />}</Note>;
+  if (x.state === "failed") return <Note tone="danger">{x.error && <FailedAt error={x.error} />}</Note>;
   return (
     <Note tone="ok">
       {x.state === "handed_off"
