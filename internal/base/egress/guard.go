@@ -43,6 +43,12 @@ func (c *Client) Admit(ctx context.Context, u *url.URL) error {
 	return nil
 }
 
+// Resolve looks up a host. Its error is that of a request to the host.
+func (c *Client) Resolve(ctx context.Context, host string) error {
+	_, err := c.gate.lookup(ctx, host)
+	return err
+}
+
 // AdmitUnresolved is Admit without a lookup. It returns a *DeniedError if no request can succeed, whatever the host
 // resolves to. The only name that it interprets is localhost, which always means this machine (RFC 6761, section 6.3).
 func (c *Client) AdmitUnresolved(u *url.URL) error {

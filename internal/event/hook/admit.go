@@ -2,8 +2,11 @@ package hook
 
 import (
 	"context"
+	"errors"
+	"net"
 	"net/netip"
 	"net/url"
+	"time"
 
 	"carillon"
 	"carillon/internal/base/config"
@@ -40,6 +43,24 @@ func NewClient(allowed []netip.Prefix) *egress.Client {
 
 // connections is the number of idle connections kept per endpoint.
 const connections = 8
+
+const maxLookup = 2 * time.Second
+
+// Warning returns the reason if the host of a webhook does not exist, or "". The host may be added later, so the webhook is
+// stored anyway.
+func (d *Deliverer) Warning(ctx context.Context, w *Webhook) string {
+	u, err := url.Parse(w.URL)
+	if err != nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxLookup)
+	defer cancel()
+	err = d.o.Client.Resolve(ctx, u.Hostname())
+	if x, ok := errors.AsType[*net.DNSError](err); !ok || !x.IsNotFound {
+		return ""
+	}
+	return reason(err)
+}
 
 // Admit refuses an undeliverable webhook before it is stored. A stored webhook may keep its address, so that its other
 // fields can be changed.

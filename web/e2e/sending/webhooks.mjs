@@ -123,6 +123,7 @@ describe("a webhook", () => {
     );
     await looks(p, "webhooks-test");
     await p.keyboard.press("Escape");
+    await p.getByText("The last test was delivered").waitFor();
 
     const id = p.url().match(/webhooks\/([0-9a-f-]{36})/)[1];
     await visit(p, `/panel/webhooks/${id}`);
@@ -150,14 +151,14 @@ describe("a webhook", () => {
     await Promise.all(["34600119101", "34600119102"].map(sent)); // three events each
     const state = p.getByRole("region", { name: "Status" });
     await state.getByText("Down", { exact: true }).waitFor();
-    await state.getByText("Last error: It responded 500.").waitFor();
+    await state.getByText("Last error: The endpoint responded 500.").waitFor();
     await p.getByRole("switch", { name: "Only failed" }).check();
     await rows.getByText("Failed · 500").first().waitFor();
     await rows.getByText("Delivered · 204").first().waitFor({ state: "detached" });
     await looks(p, "webhooks-down");
     await visit(p, "/panel");
     await p.getByText(`Webhook ${r.host} is failing`).waitFor();
-    await p.getByText("It responded 500").waitFor();
+    await p.getByText("The endpoint responded 500").waitFor();
     await shot(p, "webhooks-attention");
     await p.getByRole("link", { name: "Open webhook" }).click();
     r.status = 204;
@@ -242,5 +243,17 @@ describe("a webhook", () => {
     await remove.getByLabel(`Type ${r.host} to confirm`).fill(r.host);
     await remove.getByRole("button", { name: "Delete" }).click();
     await p.getByRole("heading", { name: "No webhooks yet" }).waitFor();
+  });
+
+  it("at an address that doesn't respond is said to have failed its test, in the language of the page", async (t) => {
+    const made = await call("POST", "/panel/v1/webhooks", token, { url: "http://127.0.0.1:1/hook" });
+    const p = await open(t, company, "/webhooks/" + made.id, { locale: "es-ES" });
+    await p.getByText("Aún no se han enviado eventos. Envíe una prueba").waitFor();
+    await p.getByRole("button", { name: "Enviar una prueba" }).click();
+    await p.getByRole("dialog").getByRole("button", { name: "Enviar", exact: true }).click();
+    await p.getByRole("dialog").getByText("Nadie acepta conexiones en 127.0.0.1:1").first().waitFor();
+    await p.keyboard.press("Escape");
+    await p.getByText("La última prueba falló").waitFor();
+    await looks(p, "webhooks-test-failed");
   });
 });

@@ -3,6 +3,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -76,7 +77,7 @@ func (s Resources) list(r *http.Request, by member.Member) (httpio.List[row], er
 		}
 		for _, x := range part {
 			hideRequests(by, x)
-			rows = append(rows, row{idOf(x), s.show(x, false)})
+			rows = append(rows, row{idOf(x), s.show(x, false, "")})
 		}
 		if len(part) < batch || httpio.Fit(rows) < len(rows) {
 			break
@@ -118,7 +119,7 @@ func (s Resources) get(r *http.Request, by member.Member, id string) (json.RawMe
 		return nil, err
 	}
 	hideRequests(by, x)
-	return s.show(x, false), nil
+	return s.show(x, false, ""), nil
 }
 
 // id reads the id from the path. Ids not chosen by the company are UUIDs, in any letter case. Errors: not_found for an
@@ -134,8 +135,8 @@ func (s Resources) id(r *http.Request) (string, error) {
 	return "", carillon.Absent(s.kind.Title())
 }
 
-// show returns a resource for a response, with a warning if this version does not use it yet.
-func (s Resources) show(x resource.Resource, made bool) json.RawMessage {
+// show returns a resource for a response, with a warning if there is one or if this version does not use it yet.
+func (s Resources) show(x resource.Resource, made bool, warning string) json.RawMessage {
 	if !made {
 		resource.HideSecrets(x)
 	}
@@ -143,12 +144,19 @@ func (s Resources) show(x resource.Resource, made bool) json.RawMessage {
 	if err != nil {
 		return nil // the response then fails
 	}
-	reason := s.Unbuilt(x)
-	if reason == "" {
+	if warning = cmp.Or(s.Unbuilt(x), warning); warning == "" {
 		return text
 	}
-	warning, _ := json.Marshal(reason) // a string always marshals
-	return json.RawMessage(strings.TrimSuffix(string(text), "}") + `,"warning":` + string(warning) + "}")
+	quoted, _ := json.Marshal(warning) // a string always marshals
+	return json.RawMessage(strings.TrimSuffix(string(text), "}") + `,"warning":` + string(quoted) + "}")
+}
+
+// warning returns what a member should know of a resource that was stored.
+func (s Resources) warning(ctx context.Context, x resource.Resource) string {
+	if w, ok := x.(*hook.Webhook); ok {
+		return s.Hooks.Warning(ctx, w)
+	}
+	return ""
 }
 
 // admit refuses a webhook to which nothing could be delivered, and a flow with a template that could not be sent.
@@ -178,7 +186,7 @@ func (s Resources) add(r *http.Request, by member.Member) (httpio.Created[json.R
 	if err != nil {
 		return httpio.Created[json.RawMessage]{}, err
 	}
-	return httpio.Created[json.RawMessage]{Value: s.show(x, made)}, nil
+	return httpio.Created[json.RawMessage]{Value: s.show(x, made, s.warning(r.Context(), x))}, nil
 }
 
 func (s Resources) replace(r *http.Request, by member.Member, id string) (json.RawMessage, error) {
@@ -202,7 +210,7 @@ func (s Resources) replace(r *http.Request, by member.Member, id string) (json.R
 	if err != nil {
 		return nil, err
 	}
-	return s.show(x, made), nil
+	return s.show(x, made, s.warning(r.Context(), x)), nil
 }
 
 func (s Resources) remove(r *http.Request, by member.Member, id string) (httpio.None, error) {

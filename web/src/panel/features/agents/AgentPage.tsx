@@ -10,6 +10,7 @@ import { SaveBar, useDraft } from "../../ui/draft";
 import { More } from "../../ui/More";
 import { Failed, Note, Page, Rows } from "../../ui/parts";
 import { succeeded } from "../../ui/problem";
+import { Told } from "../../ui/Told";
 import { useChanges, useOne } from "../../ui/resources";
 import { TabList } from "../../ui/TabList";
 import { shared } from "../../ui/texts";
@@ -95,7 +96,9 @@ function Editor({ stored }: { stored: Agent }) {
     >
       {stored.warning && (
         <div style={{ marginBottom: 16 }}>
-          <Note tone="warn">{stored.warning}</Note>
+          <Note tone="warn">
+            <Told text={stored.warning} />
+          </Note>
         </div>
       )}
       <Tabs

@@ -5,6 +5,7 @@ import { useTexts } from "../../i18n";
 import { Note, Snippet } from "../../ui/parts";
 import { failed, why } from "../../ui/problem";
 import { shared } from "../../ui/texts";
+import { Told } from "../../ui/Told";
 import { FilterFields, HeaderFields, tidied, TypesField, UrlField } from "./Fields";
 import { formTexts, texts } from "./texts";
 import type { Webhook } from "./types";
@@ -83,6 +84,13 @@ export function AddWebhook({
             <p>{t.madeText}</p>
           </Note>
           <Snippet code={stored.secret ?? ""} label={t.copySecret} />
+          {stored.warning && (
+            <Note tone="warn">
+              <p>
+                <Told text={stored.warning} />. {t.madeWarned}
+              </p>
+            </Note>
+          )}
           <Group justify="flex-end">
             <Button data-autofocus onClick={finish}>
               {t.done}

@@ -4,14 +4,14 @@ import { useState } from "react";
 import { absolute, number, relative } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { useCan } from "../../session";
-import { useNow } from "../../ui/Ago";
+import { Ago, useNow } from "../../ui/Ago";
 import { Card, Failed, Note, Rows, Tag, type Tone } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { Told } from "../../ui/Told";
 import { texts } from "./texts";
 import type { Status, StateName, Webhook } from "./types";
-import { useChanges, useLastFailure, useStatus } from "./useWebhooks";
+import { useChanges, useLastFailure, useLastTest, useStatus } from "./useWebhooks";
 import "./webhooks.css";
 
 const tones: Record<StateName, Tone | undefined> = {
@@ -51,7 +51,7 @@ function Known({ webhook: w, status: s }: { webhook: Webhook; status: Status }) 
           <Trouble id={w.id!} status={s} />
         </Note>
       ) : (
-        <Calm status={s} />
+        <Calm id={w.id!} status={s} />
       )}
       <p className="small muted">
         {s.waiting === 0
@@ -68,7 +68,7 @@ function Known({ webhook: w, status: s }: { webhook: Webhook; status: Status }) 
   );
 }
 
-function Calm({ status: s }: { status: Status }) {
+function Calm({ id, status: s }: { id: string; status: Status }) {
   const t = useTexts(texts);
   const language = useLanguage();
   const now = useNow();
@@ -79,12 +79,36 @@ function Calm({ status: s }: { status: Status }) {
         {s.behind > 0 && (s.behind === 1 ? t.pausedOne : fill(t.pausedMany, { n: number(s.behind, language) }))}
       </p>
     );
+  if (!s.succeeded_at) return <New id={id} />;
   return (
-    <p>
-      {s.succeeded_at
-        ? fill(t.isActive, { ago: relative(s.succeeded_at, language, Math.max(now, Date.parse(s.succeeded_at))) })
-        : t.isNew}
-    </p>
+    <p>{fill(t.isActive, { ago: relative(s.succeeded_at, language, Math.max(now, Date.parse(s.succeeded_at))) })}</p>
+  );
+}
+
+/** New is an endpoint to which no event was sent yet, and how its last test ended. */
+function New({ id }: { id: string }) {
+  const t = useTexts(texts);
+  const test = useLastTest(id).data;
+  if (!test) return <p>{t.isNew}</p>;
+  if (test.succeeded)
+    return (
+      <p>
+        {t.isTested} <Ago at={test.at} />
+      </p>
+    );
+  return (
+    <Note tone="warn">
+      <p>
+        <b>{t.testFailed}</b> <Ago at={test.at} />
+        {test.error && (
+          <>
+            {": "}
+            <Told text={test.error} />.
+          </>
+        )}
+      </p>
+      <p>{t.testFailedDo}</p>
+    </Note>
   );
 }
 

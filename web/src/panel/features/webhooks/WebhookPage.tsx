@@ -7,7 +7,8 @@ import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
 import { SaveBar, useDraft } from "../../ui/draft";
 import { More } from "../../ui/More";
-import { Card, Failed, Page, Rows } from "../../ui/parts";
+import { Card, Failed, Note, Page, Rows } from "../../ui/parts";
+import { Told } from "../../ui/Told";
 import { Deliveries } from "./Deliveries";
 import { FilterFields, HeaderFields, tidied, TypesField, UrlField } from "./Fields";
 import { pageTexts, texts } from "./texts";
@@ -76,6 +77,13 @@ function Whole({ stored }: { stored: Webhook }) {
     >
       <div className="side-by-side">
         <div className="stack">
+          {stored.warning && (
+            <Note tone="warn">
+              <p>
+                <Told text={stored.warning} />.
+              </p>
+            </Note>
+          )}
           <StateCard webhook={stored} />
           <Deliveries webhook={stored} address={address} go={go} />
         </div>

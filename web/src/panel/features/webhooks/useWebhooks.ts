@@ -39,6 +39,16 @@ export function useLastFailure(id: string, wanted: boolean) {
   });
 }
 
+/** useLastTest is the latest attempt: a test, where nothing else was sent yet. */
+export function useLastTest(id: string) {
+  const company = useCompany();
+  return useQuery({
+    queryKey: [company.id, "webhooks", id, "test"],
+    refetchInterval: beat,
+    queryFn: async ({ signal }) => (await get(`${at(id)}/deliveries`, { limit: 1 }, signal)).data[0] ?? null,
+  });
+}
+
 /** useEvent is an event with all that was sent of it; nothing while id is empty. */
 export function useEvent(id: string) {
   const company = useCompany();

@@ -391,8 +391,8 @@ export const chartTexts: Record<keyof typeof en.chartTexts, string> = {
 
 /** Sentences that the server stored, by their name in sentences.json. */
 export const sentences = {
-  responded: "El destino respondió {status}",
-  redirects: "El destino redirige ({status}). Escriba la dirección final",
+  responded: "El servidor respondió {status}",
+  redirects: "El servidor redirige ({status}). Escriba la dirección final",
   denied: "La dirección no está permitida: {why}. El operador puede permitir redes (--media-allow-private)",
   denied_private: "el servidor tiene una dirección privada",
   denied_http: "no usa HTTPS",
@@ -400,7 +400,7 @@ export const sentences = {
   speaks_http: "Este puerto usa HTTP, no HTTPS. Escriba otro puerto o active allí el cifrado",
   host_unknown: "El servidor {host} no existe. Compruebe la dirección",
   host_no_answer: "No se pudo buscar el servidor {host}: los servidores de nombres no responden",
-  closed: "El destino cerró la conexión sin responder",
+  closed: "El servidor cerró la conexión sin responder",
   late: "No respondió a tiempo",
   no_response: "Sin respuesta",
   refuses: "Nadie acepta conexiones en {address}",

@@ -390,8 +390,8 @@ export const chartTexts: Record<keyof typeof en.chartTexts, string> = {
 
 /** Sentences that the server stored, by their name in sentences.json. */
 export const sentences = {
-  responded: "O destino respondeu {status}",
-  redirects: "O destino redireciona ({status}). Digite o endereço final",
+  responded: "O servidor respondeu {status}",
+  redirects: "O servidor redireciona ({status}). Digite o endereço final",
   denied: "O endereço não é permitido: {why}. O operador pode permitir redes (--media-allow-private)",
   denied_private: "o servidor tem um endereço privado",
   denied_http: "não usa HTTPS",
@@ -399,7 +399,7 @@ export const sentences = {
   speaks_http: "Esta porta usa HTTP, não HTTPS. Digite outra porta ou ative a criptografia nela",
   host_unknown: "O servidor {host} não existe. Confira o endereço",
   host_no_answer: "Não foi possível consultar o servidor {host}: os servidores de nomes não respondem",
-  closed: "O destino fechou a conexão sem responder",
+  closed: "O servidor fechou a conexão sem responder",
   late: "Não respondeu a tempo",
   no_response: "Sem resposta",
   refuses: "Nada aceita conexões em {address}",
