@@ -69,7 +69,9 @@ describe("agents", () => {
       "it scrolls sideways",
     );
     await shot(p, "panel-voice-elevenlabs-phone-dark");
+    assert.equal(await p.getByRole("tab", { name: "Voice" }).count(), 0);
     await p.getByRole("button", { name: "Discard changes" }).click();
+    await p.getByRole("tab", { name: "Voice" }).click();
     await p.getByRole("button", { name: "Listen" }).waitFor();
   });
 });

@@ -231,12 +231,16 @@ describe("an agent in calls", () => {
       record: true,
     });
     const p = await open(t, company, "/agents/" + id);
+    await p.getByRole("tab", { name: "Calls" }).click();
     const calls = p.getByRole("region", { name: "Calls" });
     await calls.getByLabel("Voicemail message").fill("Please call us back.");
     await calls.getByRole("button", { name: "New question" }).click();
     let field = calls.getByRole("group", { name: "Question 1" });
     await field.getByLabel("Name").fill("Comes?");
+    await p.getByRole("tab", { name: "Voice" }).click();
+    await p.getByRole("heading", { name: "Voice" }).waitFor();
     await p.keyboard.press("Control+s");
+    await p.waitForURL(/tab=calls/); // which has the field with the error
     await calls.getByText("Use letters, digits and underscores, such as confirmed").waitFor();
     field = calls.getByRole("group", { name: "Comes?" });
     await field.getByLabel("Name").fill("comes");

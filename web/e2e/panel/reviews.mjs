@@ -25,7 +25,7 @@ async function asks(company, text) {
 describe("reviews", () => {
   it("follow the end of a conversation, with the agent's goal and topics", async (t) => {
     const company = await newCompany();
-    const p = await open(t, company, "/agents/" + company.agent_id);
+    const p = await open(t, company, `/agents/${company.agent_id}?tab=review`);
     const card = p.getByRole("region", { name: "After a conversation" });
     await card.getByLabel("Goal", { exact: true }).fill("The visitor knows when we open");
     await card.getByRole("button", { name: "New topic" }).click();
@@ -40,6 +40,7 @@ describe("reviews", () => {
     await p.reload();
     assert.equal(await card.getByLabel("Goal", { exact: true }).inputValue(), "The visitor knows when we open");
     assert.equal(await card.getByLabel("Decided by").inputValue(), "confirmed");
+    await p.getByRole("tab", { name: "Calls" }).click();
     await p.getByRole("button", { name: "Remove question confirmed", exact: true }).click(); // and it decides no longer
     await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save" }).click();
     await p.getByRole("region", { name: "Save" }).waitFor({ state: "detached" });

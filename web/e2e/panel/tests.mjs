@@ -81,7 +81,7 @@ describe("tests of an agent", () => {
     await shot(p, "panel-agent-test");
     await p.keyboard.press("Escape");
 
-    await p.getByRole("tab", { name: "Settings" }).click();
+    await p.getByRole("tab", { name: "General" }).click();
     await p.getByLabel("Write as a visitor").fill("Where is the car park?");
     await p.keyboard.press("Enter");
     await p.getByRole("log").getByText("The car park is at the lighthouse").waitFor();

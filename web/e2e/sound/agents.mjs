@@ -26,8 +26,8 @@ describe("the voice of an agent", () => {
     await p.getByRole("heading", { name }).waitFor();
     await p.getByRole("combobox", { name: "Knowledge" }).click();
     await p.getByRole("option", { name: "faq", exact: true }).click();
-    await p.keyboard.press("Escape");
     await p.getByLabel("Spoken greeting").fill("Harbour Tours, good morning.");
+    await p.getByRole("tab", { name: "Voice" }).click();
 
     await p.getByRole("textbox", { name: "Text to speak" }).fill("Good evening");
     await p.getByRole("slider", { name: "Speed" }).press("ArrowRight");
@@ -46,6 +46,7 @@ describe("the voice of an agent", () => {
     await p.getByLabel("Server URL").fill("http://127.0.0.1:9/v1");
     await p.getByRole("textbox", { name: "Model" }).fill("whisper");
     await p.getByLabel("API key").first().fill("sk-voice-secret");
+    await p.getByRole("tab", { name: "Tools" }).click();
     await p.getByRole("button", { name: "New tool" }).click();
     const tool = p.getByRole("group", { name: "Name" });
     await tool.getByLabel("Name", { exact: true }).fill("show_map");
@@ -62,6 +63,7 @@ describe("the voice of an agent", () => {
     await p.getByRole("heading", { name }).waitFor();
     assert.equal((await p.content()).includes("sk-voice-secret"), false);
     assert.match(await p.getByRole("group", { name: "show_map" }).getByLabel("Parameters").inputValue(), /"place"/);
+    await p.getByRole("tab", { name: "Voice" }).click();
     await p.getByRole("radio", { name: "Off (visitors type)" }).check({ force: true });
     await p.getByText("visitors can't speak to this agent").waitFor();
 

@@ -1,6 +1,7 @@
 // The addresses of agents and of what they know and use.
 import { createRoute } from "@tanstack/react-router";
 import { page, shell } from "./frame";
+import { tabOf } from "../features/agents/sections";
 import { addressOf } from "../features/knowledge/address";
 import { textOf } from "../next";
 
@@ -14,7 +15,7 @@ export const agentRoutes = [
     getParentRoute: () => shell,
     path: "/agents/$id",
     component: page(() => import("../features/agents/AgentPage"), "AgentPage"),
-    validateSearch: (s: Record<string, unknown>): { tab?: "tests" } => (s.tab === "tests" ? { tab: "tests" } : {}),
+    validateSearch: tabOf,
   }),
   createRoute({
     getParentRoute: () => shell,

@@ -17,6 +17,8 @@ export interface Draft<T> {
   busy: boolean;
   /** error is what the server said about a field, such as "hours.from"; "" where it said nothing. */
   error: (field: string) => ReactNode;
+  /** faulty is the field with the error, such as "hours.from"; "" where there is none. */
+  faulty: string;
   save: () => Promise<void>;
   discard: () => void;
 }
@@ -60,6 +62,7 @@ export function useDraft<T extends object>(stored: T, send: (value: T) => Promis
     }, []),
     error: (field) =>
       problem && (problem.field === field || problem.field.startsWith(field + ".")) ? problem.text : "",
+    faulty: problem?.field ?? "",
     discard: useCallback(() => {
       setValue(base);
       setProblem(null);

@@ -10,14 +10,37 @@ import { texts as toolTexts } from "../tools/texts";
 import { CallForm } from "./CallForm";
 import { ClientTools } from "./ClientTools";
 import { GoalForm } from "./GoalForm";
+import type { Section } from "./sections";
 import { texts, voiceTexts } from "./texts";
 import { VoiceForm } from "./VoiceForm";
 
 const engines = ["builtin", "openai", "elevenlabs"] as const;
 const tools = ["search", "handoff", "hang_up"] as const;
 
-/** AgentForm is who an agent is, what it answers from and what with. */
-export function AgentForm({ draft }: { draft: Draft<Agent> }) {
+/** AgentForm is a tab of an agent's settings. */
+export function AgentForm({ draft, section }: { draft: Draft<Agent>; section: Section }) {
+  const elsewhere = draft.value.engine === "elevenlabs";
+  switch (section) {
+    case "settings":
+      return <General draft={draft} />;
+    case "voice":
+      return <VoiceForm draft={draft} />;
+    case "tools":
+      return (
+        <div className="stack">
+          <ServerTools draft={draft} />
+          {!elsewhere && <ClientTools draft={draft} />}
+        </div>
+      );
+    case "calls":
+      return <CallForm draft={draft} />;
+    case "review":
+      return <GoalForm draft={draft} />;
+  }
+}
+
+/** General is who an agent is, what it answers from and what with. */
+function General({ draft }: { draft: Draft<Agent> }) {
   const t = useTexts(texts);
   const { value: a, set, error } = draft;
   const bases = useList("knowledge");
@@ -80,7 +103,6 @@ export function AgentForm({ draft }: { draft: Draft<Agent> }) {
           {a.engine === "elevenlabs" && <Elsewhere draft={draft} />}
         </div>
       </Card>
-      {a.engine !== "elevenlabs" && <VoiceForm draft={draft} />}
       <Card title={t.abilities}>
         <div className="form">
           {tools.map((tool) => (
@@ -110,10 +132,6 @@ export function AgentForm({ draft }: { draft: Draft<Agent> }) {
           />
         </div>
       </Card>
-      {(a.engine !== "elevenlabs" || a.server_tools) && <ServerTools draft={draft} />}
-      {a.engine !== "elevenlabs" && <CallForm draft={draft} />}
-      <GoalForm draft={draft} />
-      {a.engine !== "elevenlabs" && <ClientTools draft={draft} />}
     </div>
   );
 }

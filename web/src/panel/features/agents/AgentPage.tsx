@@ -1,7 +1,7 @@
 import { Button, Loader, Tabs } from "@mantine/core";
-import { IconChartLine, IconTrash } from "@tabler/icons-react";
+import { IconAlertCircle, IconChartLine, IconTrash } from "@tabler/icons-react";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback } from "react";
+import { lazy, Suspense, useCallback, useEffect } from "react";
 import { fill, useTexts, withTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
@@ -17,6 +17,7 @@ import { shared } from "../../ui/texts";
 import { answerTexts } from "../knowledge/texts";
 import { AgentForm } from "./AgentForm";
 import { Playground } from "./Playground";
+import { sectionOf, sectionsOf, tabOf, type Tab } from "./sections";
 import { testBefore } from "./tests/gate";
 import { texts as testTexts } from "./tests/texts";
 import { texts } from "./texts";
@@ -49,7 +50,7 @@ function Editor({ stored }: { stored: Agent }) {
   const a = useTexts(answerTexts);
   const s = useTexts(shared);
   const tt = useTexts(testTexts);
-  const { tab = "settings" } = useSearch({ from: "/shell/agents/$id" });
+  const { tab: asked = "settings" } = useSearch({ from: "/shell/agents/$id" });
   const can = useCan()("resources:write");
   const navigate = useNavigate();
   const { replace, remove } = useChanges("agents");
@@ -62,6 +63,14 @@ function Editor({ stored }: { stored: Agent }) {
     [replace],
   );
   const draft = useDraft(stored, publish);
+  const shown = sectionsOf(draft.value);
+  const tab: Tab = asked === "tests" || shown.includes(asked) ? asked : "settings";
+  const go = (to: Tab) =>
+    void navigate({ to: "/agents/$id", params: { id: stored.id }, search: tabOf({ tab: to }), resetScroll: false });
+  const faulty = draft.faulty && sectionOf(draft.faulty);
+  useEffect(() => {
+    if (faulty) go(faulty); // to the field with the error
+  }, [faulty]);
   const drop = async () => {
     await remove(stored.id!);
     succeeded(t.removed);
@@ -101,27 +110,28 @@ function Editor({ stored }: { stored: Agent }) {
           </Note>
         </div>
       )}
-      <Tabs
-        value={tab}
-        onChange={(v) =>
-          void navigate({ to: "/agents/$id", params: { id: stored.id }, search: v === "tests" ? { tab: "tests" } : {} })
-        }
-      >
+      <Tabs value={tab} onChange={(v) => go(v as Tab)}>
         <TabList mb={16}>
-          <Tabs.Tab value="settings">{tt.settings}</Tabs.Tab>
+          {shown.map((x) => (
+            <Tabs.Tab key={x} value={x} rightSection={faulty === x && <IconAlertCircle size={15} aria-hidden="true" />}>
+              {t[`tab_${x}`]}
+            </Tabs.Tab>
+          ))}
           <Tabs.Tab value="tests">{tt.tests}</Tabs.Tab>
         </TabList>
-        <Tabs.Panel value="settings">
-          <div className="side-by-side">
-            <div>
-              <fieldset disabled={!can} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
-                <AgentForm draft={draft} />
-              </fieldset>
-              <SaveBar draft={draft} />
-            </div>
-            {can && <Playground agent={draft.value} stored={stored} changed={draft.dirty} />}
+        <div className="side-by-side" style={tab === "tests" ? { display: "none" } : undefined}>
+          <div>
+            <fieldset disabled={!can} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
+              {shown.map((x) => (
+                <Tabs.Panel key={x} value={x}>
+                  <AgentForm draft={draft} section={x} />
+                </Tabs.Panel>
+              ))}
+            </fieldset>
+            <SaveBar draft={draft} />
           </div>
-        </Tabs.Panel>
+          {can && <Playground agent={draft.value} stored={stored} changed={draft.dirty} />}
+        </div>
         <Tabs.Panel value="tests">
           {tab === "tests" && (
             <Suspense fallback={<Loader size="sm" m="auto" />}>

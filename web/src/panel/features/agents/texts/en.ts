@@ -1,4 +1,9 @@
 export const texts = {
+  tab_settings: "General",
+  tab_voice: "Voice",
+  tab_tools: "Tools",
+  tab_calls: "Calls",
+  tab_review: "Review",
   title: "Agents",
   about: "Agents that answer from your knowledge and hand over to your team.",
   create: "New agent",

@@ -1,6 +1,11 @@
 import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
+  tab_settings: "General",
+  tab_voice: "Voz",
+  tab_tools: "Herramientas",
+  tab_calls: "Llamadas",
+  tab_review: "Revisión",
   title: "Agentes",
   about: "Agentes virtuales que responden con su base de conocimiento y pasan la conversación a su equipo.",
   create: "Nuevo agente",

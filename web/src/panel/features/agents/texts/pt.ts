@@ -1,6 +1,11 @@
 import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
+  tab_settings: "Geral",
+  tab_voice: "Voz",
+  tab_tools: "Ferramentas",
+  tab_calls: "Ligações",
+  tab_review: "Avaliação",
   title: "Agentes",
   about: "Agentes virtuais que respondem com sua base de conhecimento e transferem a conversa para sua equipe.",
   create: "Novo agente",

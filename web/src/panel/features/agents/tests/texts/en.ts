@@ -1,5 +1,4 @@
 export const texts = {
-  settings: "Settings",
   tests: "Tests",
   about:
     "Conversations that check the replies. They run before you save a change to the agent or its knowledge, and with “carillon agents test”.",

@@ -1,7 +1,6 @@
 import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
-  settings: "Ajustes",
   tests: "Pruebas",
   about:
     "Conversaciones que comprueban las respuestas. Se ejecutan antes de guardar un cambio del agente o su conocimiento, y con «carillon agents test».",

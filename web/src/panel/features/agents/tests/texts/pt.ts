@@ -1,7 +1,6 @@
 import type * as en from "./en";
 
 export const texts: Record<keyof typeof en.texts, string> = {
-  settings: "Configurações",
   tests: "Testes",
   about:
     "Conversas que verificam as respostas. Rodam antes de salvar uma alteração do agente ou do conhecimento dele, e com “carillon agents test”.",
