@@ -1,4 +1,4 @@
-import { Button, Group, Modal, MultiSelect, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { useLanguage, useTexts } from "../../i18n";
@@ -6,6 +6,7 @@ import { LanguageField } from "../../ui/LanguageField";
 import { failed, fieldErrors } from "../../ui/problem";
 import { useChanges, useList } from "../../ui/resources";
 import { shared } from "../../ui/texts";
+import { Several } from "../../ui/Several";
 import { texts } from "./texts";
 
 /** AddAgent makes an agent with the built-in engine; the rest is chosen on its page. */
@@ -57,7 +58,7 @@ export function AddAgent({ opened, close, made }: { opened: boolean; close: () =
             onChange={(v) => form.setFieldValue("language", v)}
             error={form.errors.language as string | undefined}
           />
-          <MultiSelect
+          <Several
             searchable
             label={t.knowledge}
             description={bases.data?.length === 0 ? t.noKnowledge : t.knowledgeHelp}

@@ -1,11 +1,12 @@
 import "@mantine/core/styles/Radio.css";
-import { Checkbox, MultiSelect, PasswordInput, Radio, Switch, Textarea, TextInput } from "@mantine/core";
+import { Checkbox, PasswordInput, Radio, Switch, Textarea, TextInput } from "@mantine/core";
 import { useTexts } from "../../i18n";
 import type { Agent } from "./types";
 import type { Draft } from "../../ui/draft";
 import { LanguageField } from "../../ui/LanguageField";
 import { Card, Note } from "../../ui/parts";
 import { useList } from "../../ui/resources";
+import { Several } from "../../ui/Several";
 import { texts as toolTexts } from "../tools/texts";
 import { CallForm } from "./CallForm";
 import { ClientTools } from "./ClientTools";
@@ -74,7 +75,7 @@ function General({ draft }: { draft: Draft<Agent> }) {
             onChange={(e) => set({ persona: e.currentTarget.value || undefined })}
             error={error("persona")}
           />
-          <MultiSelect
+          <Several
             searchable
             label={t.knowledge}
             description={bases.data?.length === 0 ? t.noKnowledge : t.knowledgeHelp}
@@ -145,7 +146,7 @@ function ServerTools({ draft }: { draft: Draft<Agent> }) {
   const others = chosen.filter((id) => !known.some((x) => x.value === id));
   return (
     <Card title={t.agentTools}>
-      <MultiSelect
+      <Several
         searchable
         aria-label={t.agentTools}
         description={list.data?.length === 0 ? t.noTools : t.agentToolsHelp}

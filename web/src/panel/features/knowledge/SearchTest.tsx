@@ -1,4 +1,4 @@
-import { Button, MultiSelect, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { IconSearch, IconSearchOff } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -9,6 +9,7 @@ import { useCompany } from "../../session";
 import { Certainty } from "../../ui/Certainty";
 import { Card, Empty, Failed, Note, Rows, Tag } from "../../ui/parts";
 import { useList } from "../../ui/resources";
+import { Several } from "../../ui/Several";
 import { faultText } from "./faults";
 import { meaningTexts, texts } from "./texts";
 
@@ -49,7 +50,7 @@ export function SearchTest() {
           onChange={(e) => setText(e.currentTarget.value)}
           leftSection={<IconSearch size={16} />}
         />
-        <MultiSelect
+        <Several
           searchable
           aria-label={t.bases}
           placeholder={bases.length ? undefined : t.all}

@@ -1,4 +1,4 @@
-import { Button, MultiSelect, Switch, TextInput } from "@mantine/core";
+import { Button, Switch, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { get, put, type Schemas } from "../../api";
@@ -6,6 +6,7 @@ import { useTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Card, Failed, Rows } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
+import { Several } from "../../ui/Several";
 import { useNotices } from "./NoticesCard";
 import { texts } from "./texts";
 
@@ -75,7 +76,7 @@ function Form(p: { stored: Team; mails: boolean; can: boolean; changed(): Promis
           set({ mail_after_minutes: Math.min(1440, Math.max(0, n)) });
         }}
       />
-      <MultiSelect
+      <Several
         label={t.duty}
         description={t.dutyHelp}
         placeholder={c.on_duty.length === 0 ? t.everyone : undefined}

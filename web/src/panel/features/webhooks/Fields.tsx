@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { phone } from "../../ui/number";
-import { ActionIcon, Button, Checkbox, MultiSelect, Switch, TagsInput, TextInput } from "@mantine/core";
+import { Several } from "../../ui/Several";
+import { ActionIcon, Button, Checkbox, Switch, TagsInput, TextInput } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api";
@@ -90,7 +91,7 @@ export function FilterFields({ value, set, error }: FieldsOf) {
         onChange={(campaigns) => set({ campaigns })}
         error={error("campaigns")}
       />
-      <MultiSelect
+      <Several
         label={t.senders}
         description={t.sendersHelp}
         searchable

@@ -1,10 +1,11 @@
-import { Button, Group, Modal, MultiSelect, SegmentedControl, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Modal, SegmentedControl, Stack, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Note } from "../../ui/parts";
 import { failed } from "../../ui/problem";
 import { shared } from "../../ui/texts";
+import { Several } from "../../ui/Several";
 import { pageTexts } from "./texts";
 import { types, type Webhook } from "./types";
 import { useChanges, useStatus } from "./useWebhooks";
@@ -108,7 +109,7 @@ export function ReplayDialog({ webhook: w, opened, close }: { webhook: Webhook; 
                 }}
               />
             </div>
-            <MultiSelect
+            <Several
               label={t.types}
               description={t.typesHelp}
               searchable
