@@ -94,6 +94,13 @@ describe("a number at Meta", () => {
     await p.getByText(/^Not checked: /).waitFor(); // one line for what could not be asked
     await p.getByRole("button", { name: "Back" }).click();
     await shot(p, "senders-callbacks");
+    await p.getByRole("button", { name: "Back", exact: true }).click(); // to what is stored, which can be corrected
+    await p.waitForURL(/step=access/);
+    await p.getByLabel("App secret").first().waitFor();
+    await accessible(p, "the access of a stored number");
+    await shot(p, "senders-access");
+    await p.getByRole("button", { name: "Next" }).click();
+    await p.getByText("Waiting for Meta to verify the URL…").waitFor();
     const proof = await fetch(direct(url) + "?hub.mode=subscribe&hub.challenge=4711&hub.verify_token=" + verify);
     assert.equal(await proof.text(), "4711");
     await p.getByText(/Verified /).waitFor();

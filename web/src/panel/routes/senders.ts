@@ -27,7 +27,8 @@ export const senderRoutes = [
     getParentRoute: () => shell,
     path: "/senders/$id/connect",
     component: page(() => import("../features/senders/FinishPage"), "FinishPage"),
-    validateSearch: (s: Record<string, unknown>): { step?: "check" } => (s.step === "check" ? { step: "check" } : {}),
+    validateSearch: (s: Record<string, unknown>): { step?: "access" | "check" } =>
+      s.step === "access" || s.step === "check" ? { step: s.step } : {},
   }),
   createRoute({
     getParentRoute: () => shell,

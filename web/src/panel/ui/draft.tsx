@@ -19,7 +19,8 @@ export interface Draft<T> {
   error: (field: string) => ReactNode;
   /** faulty is the field with the error, such as "hours.from"; "" where there is none. */
   faulty: string;
-  save: () => Promise<void>;
+  /** save stores the value; it reports whether that worked. */
+  save: () => Promise<boolean>;
   discard: () => void;
 }
 
@@ -44,9 +45,11 @@ export function useDraft<T extends object>(stored: T, send: (value: T) => Promis
       const kept = await send(current.current);
       setBase(kept);
       setValue(kept);
+      return true;
     } catch (e) {
       if (e instanceof Problem && e.field) setProblem({ field: e.field, text: why(e) });
       failed(e);
+      return false;
     } finally {
       setBusy(false);
     }

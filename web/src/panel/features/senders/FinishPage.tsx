@@ -6,6 +6,7 @@ import { useTexts } from "../../i18n";
 import { Needs } from "../../shell/states";
 import { Failed, Page, Rows } from "../../ui/parts";
 import { shared } from "../../ui/texts";
+import { AccessStep } from "./AccessStep";
 import { CallbackCard } from "./CallbackCard";
 import { CheckCard } from "./CheckCard";
 import { HistoryCard } from "./HistoryCard";
@@ -34,7 +35,7 @@ function Finish() {
   const report = state.data?.report;
   const checking = step === "check";
   const verified = Boolean(report?.handshake_at || report?.callback_at);
-  const go = (to?: "check") =>
+  const go = (to?: "access" | "check") =>
     void navigate({ to: "/senders/$id/connect", params: { id }, search: to ? { step: to } : {} });
   return (
     <Page title={t.create} about={one.data && phone(one.data.number)} back={{ to: "/senders", text: t.back }}>
@@ -44,9 +45,11 @@ function Finish() {
         <Rows n={3} />
       ) : (
         <>
-          <Steps at={checking ? 5 : 4} open={checking && !verified ? [4] : []} />
+          <Steps at={checking ? 5 : step === "access" ? 3 : 4} open={checking && !verified ? [4] : []} />
           <div className="connect-narrow">
-            {checking ? (
+            {step === "access" ? (
+              <AccessStep stored={one.data} next={() => go()} />
+            ) : checking ? (
               <>
                 <CheckCard id={id} waba={one.data.settings.waba_id} report={report} atOnce />
                 <RegisterCard id={id} report={report} />
@@ -65,20 +68,27 @@ function Finish() {
                 </div>
               </div>
             )}
-            <div className="connect-foot">
-              {checking ? (
-                <>
-                  <Button variant="default" onClick={() => go()}>
-                    {s.back}
-                  </Button>
-                  <Button component={Link} to={"/senders/" + encodeURIComponent(id)}>
-                    {t.finish}
-                  </Button>
-                </>
-              ) : (
-                <Button onClick={() => go("check")}>{t.goCheck}</Button>
-              )}
-            </div>
+            {step !== "access" && (
+              <div className="connect-foot">
+                {checking ? (
+                  <>
+                    <Button variant="default" onClick={() => go()}>
+                      {s.back}
+                    </Button>
+                    <Button component={Link} to={"/senders/" + encodeURIComponent(id)}>
+                      {t.finish}
+                    </Button>
+                  </>
+                ) : (
+                  <>
+                    <Button variant="default" onClick={() => go("access")}>
+                      {s.back}
+                    </Button>
+                    <Button onClick={() => go("check")}>{t.goCheck}</Button>
+                  </>
+                )}
+              </div>
+            )}
           </div>
         </>
       )}

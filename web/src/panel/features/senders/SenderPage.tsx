@@ -1,20 +1,18 @@
 import "./senders.css";
 import { IconTrash } from "@tabler/icons-react";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { useCallback } from "react";
 import { fill, useTexts } from "../../i18n";
 import { useCan } from "../../session";
 import { Needs } from "../../shell/states";
-import { SaveBar, useDraft } from "../../ui/draft";
+import { SaveBar } from "../../ui/draft";
 import { More } from "../../ui/More";
-import { numberIn, phone } from "../../ui/number";
+import { phone } from "../../ui/number";
 import { Failed, Page, Rows } from "../../ui/parts";
 import { succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { CallbackCard } from "./CallbackCard";
 import { CallsCard } from "./CallsCard";
 import { CheckCard } from "./CheckCard";
-import { sent } from "./fields";
 import { HistoryCard } from "./HistoryCard";
 import { RegisterCard } from "./RegisterCard";
 import { SenderForm } from "./SenderForm";
@@ -22,7 +20,7 @@ import { StateCard } from "./StateCard";
 import { texts } from "./texts";
 import type { MessagingSender } from "./types";
 import { useSender, useSenderChanges, useSenderState } from "./useSenders";
-import { remember } from "./verify";
+import { useSenderDraft } from "./useSenderDraft";
 
 export function SenderPage() {
   const { id } = useParams({ from: "/shell/senders/$id" });
@@ -50,20 +48,8 @@ function Editor({ stored }: { stored: MessagingSender }) {
   const s = useTexts(shared);
   const can = useCan()("senders:write");
   const navigate = useNavigate();
-  const { replace, remove } = useSenderChanges();
-  const send = useCallback(
-    async (x: MessagingSender) => {
-      const kept = await replace({
-        ...x,
-        number: numberIn(x.number) || x.number.trim(),
-        settings: sent(x.settings, stored.settings),
-      });
-      if (x.settings.verify_token) remember(kept.id, x.settings.verify_token);
-      return kept;
-    },
-    [replace, stored.settings],
-  );
-  const draft = useDraft(stored, send);
+  const { remove } = useSenderChanges();
+  const draft = useSenderDraft(stored);
   const state = useSenderState(stored.id);
   const cloud = stored.provider === "whatsapp";
   const drop = async () => {
