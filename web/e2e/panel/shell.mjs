@@ -113,6 +113,12 @@ describe("the shell", () => {
     const p = await open(t, company, "/nowhere");
     await p.getByRole("heading", { name: "Page not found" }).waitFor();
     await accessible(p, "no such page");
+    await p.goto(company.panel_url + "/agents/00000000-0000-7000-8000-000000000000");
+    await p.getByRole("heading", { name: "Not found" }).waitFor();
+    assert.equal(await p.getByRole("button", { name: "Try again" }).count(), 0);
+    await accessible(p, "an agent that does not exist");
+    await p.getByRole("link", { name: "Open the list: Agents" }).click();
+    await p.getByRole("link", { name: "Reception" }).waitFor();
   });
 
   it("has a menu on a phone, light and dark", async (t) => {

@@ -1,12 +1,22 @@
 // The shapes that all pages are made of.
 import { ActionIcon, Button, CopyButton, Skeleton, Tooltip } from "@mantine/core";
-import { IconAlertTriangle, IconArrowLeft, IconCheck, IconCopy, IconInfoCircle } from "@tabler/icons-react";
+import { IconAlertTriangle, IconArrowLeft, IconCheck, IconCopy, IconInfoCircle, IconMapOff } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { useEffect, type ReactNode } from "react";
+import { createContext, useContext, useEffect, type ReactNode } from "react";
+import { Problem } from "../api";
 import { useTexts } from "../i18n";
 import css from "./parts.module.css";
 import { problemText, requestOf } from "./problem";
 import { shared } from "./texts";
+
+interface List {
+  to: string;
+  text: string;
+  search?: Record<string, unknown>;
+}
+
+/** Above is the list that a page belongs to. */
+const Above = createContext<List | undefined>(undefined);
 
 /** Page is a page with its heading; title is the window's too. */
 export function Page({
@@ -19,7 +29,7 @@ export function Page({
   title: string;
   about?: ReactNode;
   actions?: ReactNode;
-  back?: { to: string; text: string; search?: Record<string, unknown> };
+  back?: List;
   children: ReactNode;
 }) {
   useEffect(() => {
@@ -40,8 +50,25 @@ export function Page({
         </div>
         {actions && <div className="page-actions">{actions}</div>}
       </div>
-      {children}
+      <Above value={back}>{children}</Above>
     </div>
+  );
+}
+
+/** ToList leads from a page whose thing is gone to the list of the others. */
+export function ToList() {
+  const t = useTexts(shared);
+  const list = useContext(Above);
+  if (!list) return null;
+  return (
+    <Button
+      variant="default"
+      renderRoot={(props) => (
+        <Link to={list.to} search={list.search} {...props} aria-label={`${t.toList}: ${list.text}`} />
+      )}
+    >
+      {t.toList}
+    </Button>
   );
 }
 
@@ -108,10 +135,16 @@ export function Empty({
   );
 }
 
-/** Failed says that something could not be loaded. */
+/** Failed says that something could not be loaded. What does not exist is not asked for again. */
 export function Failed({ error, retry }: { error: unknown; retry: () => void }) {
   const t = useTexts(shared);
   const id = requestOf(error);
+  if (error instanceof Problem && error.status === 404)
+    return (
+      <Empty icon={<IconMapOff size={22} />} title={t.not_found} text={t.notFoundText}>
+        <ToList />
+      </Empty>
+    );
   return (
     <div className="empty" role="alert">
       <div className="icon" aria-hidden="true">

@@ -12,7 +12,7 @@ import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import type { Update } from "../talk/types";
 import { confirm } from "../../ui/confirm";
-import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
+import { Card, Empty, Failed, Page, Rows, ToList } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { ReviewShown } from "../reviews/Review";
 import { reviewTexts } from "../reviews/texts";
@@ -87,7 +87,9 @@ function Loaded({ id }: { id: string }) {
   return (
     <Page title={p.call} back={{ to: "/calls", text: t.title }}>
       {gone ? (
-        <Empty icon={<IconPhoneOff size={22} />} title={p.gone} text={p.goneText} />
+        <Empty icon={<IconPhoneOff size={22} />} title={p.gone} text={p.goneText}>
+          <ToList />
+        </Empty>
       ) : one.isError ? (
         <Failed error={one.error} retry={() => void one.refetch()} />
       ) : (

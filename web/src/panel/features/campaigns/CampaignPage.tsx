@@ -12,7 +12,7 @@ import { fill, useLanguage, useTexts, withTexts } from "../../i18n";
 import { useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
-import { Empty, Failed, Page, Rows } from "../../ui/parts";
+import { Empty, Failed, Page, Rows, ToList } from "../../ui/parts";
 import { useRate } from "../../ui/Rate";
 import { rateOf } from "../../ui/rates";
 import { time } from "../calls/format";
@@ -50,7 +50,9 @@ function Loaded({ name }: { name: string }) {
   return (
     <Page title={name} back={{ to: "/campaigns", text: t.title }}>
       {gone ? (
-        <Empty icon={<IconSpeakerphone size={22} />} title={t.gone} text={t.goneText} />
+        <Empty icon={<IconSpeakerphone size={22} />} title={t.gone} text={t.goneText}>
+          <ToList />
+        </Empty>
       ) : one.isError ? (
         <Failed error={one.error} retry={() => void one.refetch()} />
       ) : (

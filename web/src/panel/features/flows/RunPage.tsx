@@ -11,7 +11,7 @@ import { useCan, useCompany } from "../../session";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
-import { Card, Empty, Failed, Note, Page, Rows } from "../../ui/parts";
+import { Card, Empty, Failed, Note, Page, Rows, ToList } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { time } from "../calls/format";
 import { Drawing } from "./Drawing";
@@ -42,7 +42,9 @@ function Loaded({ id }: { id: string }) {
   return (
     <Page title={r.run} back={{ to: "/flows", text: t.runs, search: { tab: "runs" } }}>
       {gone ? (
-        <Empty icon={<IconRouteOff size={22} />} title={r.gone} text={r.goneText} />
+        <Empty icon={<IconRouteOff size={22} />} title={r.gone} text={r.goneText}>
+          <ToList />
+        </Empty>
       ) : one.isError ? (
         <Failed error={one.error} retry={() => void one.refetch()} />
       ) : (

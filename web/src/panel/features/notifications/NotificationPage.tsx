@@ -8,7 +8,7 @@ import { number } from "../../format";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
-import { Empty, Failed, Page, Rows } from "../../ui/parts";
+import { Empty, Failed, Page, Rows, ToList } from "../../ui/parts";
 import { Actions } from "./Actions";
 import { AsShown, Asked, Whole } from "./Asked";
 import { chosenOf, shownOf, type Chosen } from "./chosen";
@@ -36,7 +36,9 @@ function Loaded({ id }: { id: string }) {
   return (
     <Page title={p.notification} back={{ to: "/notifications", text: p.back }}>
       {gone ? (
-        <Empty icon={<IconSendOff size={22} />} title={p.gone} text={p.goneText} />
+        <Empty icon={<IconSendOff size={22} />} title={p.gone} text={p.goneText}>
+          <ToList />
+        </Empty>
       ) : one.isError ? (
         <Failed error={one.error} retry={() => void one.refetch()} />
       ) : (

@@ -6,7 +6,7 @@ import { useCallback, useEffect, useState } from "react";
 import { Problem } from "../../api";
 import { fill, useLanguage, useTexts } from "../../i18n";
 import { Needs } from "../../shell/states";
-import { Card, Empty, Failed, Page, Rows } from "../../ui/parts";
+import { Card, Empty, Failed, Page, Rows, ToList } from "../../ui/parts";
 import { Editor } from "./Editor";
 import { editorTexts, texts } from "./texts";
 import { emptyForm, formOf, type Form } from "./form";
@@ -167,7 +167,9 @@ function Found({
     <Page title={t[title]} back={{ to: "/templates", text: t.title }}>
       {gone ? (
         <Card flush label={t[title]}>
-          <Empty icon={<IconTemplateOff size={22} />} title={t.gone} text={t.goneText} />
+          <Empty icon={<IconTemplateOff size={22} />} title={t.gone} text={t.goneText}>
+            <ToList />
+          </Empty>
         </Card>
       ) : one.isError ? (
         <Card flush label={t[title]}>

@@ -14,7 +14,7 @@ import { Needs } from "../../shell/states";
 import { Ago } from "../../ui/Ago";
 import { confirm } from "../../ui/confirm";
 import { More } from "../../ui/More";
-import { Card, Copy, Empty, Failed, Note, Page, Rows } from "../../ui/parts";
+import { Card, Copy, Empty, Failed, Note, Page, Rows, ToList } from "../../ui/parts";
 import { failed, succeeded } from "../../ui/problem";
 import { shared } from "../../ui/texts";
 import { formOf, sampleValues } from "./form";
@@ -46,7 +46,9 @@ function Loaded({ id }: { id: string }) {
     <Page title={t.template} back={{ to: "/templates", text: t.title }}>
       {gone ? (
         <Card flush label={t.template}>
-          <Empty icon={<IconTemplateOff size={22} />} title={t.gone} text={t.goneText} />
+          <Empty icon={<IconTemplateOff size={22} />} title={t.gone} text={t.goneText}>
+            <ToList />
+          </Empty>
         </Card>
       ) : one.isError ? (
         <Card flush label={t.template}>

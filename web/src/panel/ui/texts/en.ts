@@ -36,6 +36,8 @@ export const shared = {
   unauthorized: "Your session has expired. Sign in again.",
   forbidden: "You don't have permission to do this.",
   not_found: "Not found",
+  notFoundText: "The page was removed, or its address is wrong.",
+  toList: "Open the list",
   conflict: "This changed in the meantime. Reload and try again.",
   invalid: "This isn't valid.",
   refused: "This isn't possible now.",

@@ -42,6 +42,8 @@ export const shared: Record<keyof typeof en.shared, string> = {
   unauthorized: "Su sesión ha caducado. Inicie sesión de nuevo.",
   forbidden: "No tiene permiso para hacer esto.",
   not_found: "No se ha encontrado",
+  notFoundText: "Se ha eliminado o la dirección no es correcta.",
+  toList: "Abrir la lista",
   conflict: "Esto ha cambiado mientras tanto. Recargue la página e inténtelo de nuevo.",
   invalid: "No es válido.",
   refused: "Ahora no es posible.",

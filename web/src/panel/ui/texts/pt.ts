@@ -42,6 +42,8 @@ export const shared: Record<keyof typeof en.shared, string> = {
   unauthorized: "Sua sessão expirou. Entre novamente.",
   forbidden: "Você não tem permissão para fazer isso.",
   not_found: "Não encontrado",
+  notFoundText: "Foi removido ou o endereço está errado.",
+  toList: "Abrir a lista",
   conflict: "Isto mudou nesse meio-tempo. Recarregue a página e tente novamente.",
   invalid: "Não é válido.",
   refused: "Isso não é possível agora.",
