@@ -251,7 +251,11 @@ describe("the company's settings", () => {
     await p.getByText(/Otherwise it would create another company/).waitFor();
     await p.getByRole("switch", { name: /recipient_id/ }).check();
     const hours = p.getByRole("region", { name: "Calling hours" });
-    if (!(await hours.getByRole("switch").isChecked())) await hours.getByRole("switch").check();
+    if (await hours.getByRole("switch").isChecked()) await hours.getByRole("switch").uncheck();
+    await hours.getByText("calls are placed at any time").waitFor();
+    assert.equal(await hours.getByRole("img").count(), 0, "a picture of hours that do not apply");
+    await hours.getByRole("switch").check();
+    await hours.getByRole("img", { name: /^Calling hours of the week/ }).waitFor();
     await hours.getByLabel("To", { exact: true }).fill("25:00");
     await p.getByRole("region", { name: "Save" }).getByRole("button", { name: "Save", exact: true }).click();
     await hours.getByText(/time of day, such as 21:00/).waitFor();

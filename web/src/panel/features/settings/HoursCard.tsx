@@ -85,7 +85,11 @@ export function HoursCard({ draft, can }: { draft: Draft<CompanySettings>; can: 
             {h.days.length === 0 && <p className="small muted flat">{t.noDays}</p>}
           </>
         )}
-        <Week hours={h && h.days.length === 0 ? { ...h, days: [...days] } : h} />
+        {h ? (
+          <Week hours={h.days.length === 0 ? { ...h, days: [...days] } : h} />
+        ) : (
+          <p className="small muted flat">{t.anyTime}</p>
+        )}
       </div>
     </Card>
   );

@@ -4,7 +4,7 @@ import type { Hours } from "./types";
 import { clockOf, days, spans } from "./week";
 
 /** Week is the picture of a week: a bar a day, filled where calls are placed. */
-export function Week({ hours }: { hours: Hours | null }) {
+export function Week({ hours }: { hours: Hours }) {
   const t = useTexts(texts);
   return (
     <div

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
-import { clockOf, spans } from "./week";
+import { clockOf, days, spans } from "./week";
 
 const hours = (from: string, to: string, days: string[]) => spans({ timezone: "UTC", from, to, days });
 
 test("the week has the hours of each day, those over midnight in both", () => {
-  expect(spans(null)).toEqual(Array.from({ length: 7 }, () => [{ from: 0, to: 1440 }]));
+  expect(spans({ timezone: "UTC", from: "00:00", to: "24:00", days: [...days] })).toEqual(
+    days.map(() => [{ from: 0, to: 1440 }]),
+  );
   expect(hours("09:00", "21:30", ["mon"])).toEqual([[{ from: 540, to: 1290 }], [], [], [], [], [], []]);
   expect(hours("22:00", "02:00", ["sun"])).toEqual([
     [{ from: 0, to: 120 }],

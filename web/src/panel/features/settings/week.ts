@@ -15,8 +15,7 @@ export interface Span {
 }
 
 /** spans are the open hours of each day. Hours that end at or before their beginning reach into the next day. */
-export function spans(h: Hours | null): Span[][] {
-  if (!h) return days.map(() => [{ from: 0, to: 1440 }]);
+export function spans(h: Hours): Span[][] {
   const week: Span[][] = days.map(() => []);
   const from = minutes(h.from),
     to = minutes(h.to);

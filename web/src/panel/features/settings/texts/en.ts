@@ -12,6 +12,7 @@ export const texts = {
   hours: "Calling hours",
   hoursHelp: "Calls due outside these hours wait until they start.",
   limited: "Call only in these hours",
+  anyTime: "Off: calls are placed at any time.",
   zone: "Time zone",
   from: "From",
   fromHelp: "e.g. 09:00",

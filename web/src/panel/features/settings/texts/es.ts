@@ -15,6 +15,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   hours: "Horario de llamadas",
   hoursHelp: "Las llamadas previstas fuera de este horario esperan a que empiece.",
   limited: "Llamar solo en este horario",
+  anyTime: "Desactivado: se llama a cualquier hora.",
   zone: "Zona horaria",
   from: "Desde",
   fromHelp: "p. ej. 09:00",

@@ -15,6 +15,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   hours: "Horário de ligações",
   hoursHelp: "As ligações previstas fora deste horário esperam até ele começar.",
   limited: "Ligar só neste horário",
+  anyTime: "Desativado: liga-se a qualquer hora.",
   zone: "Fuso horário",
   from: "Das",
   fromHelp: "p. ex. 09:00",
