@@ -55,13 +55,13 @@ type Retries struct {
 // Option changes a client.
 type Option func(*Client)
 
-// WithKey calls the company's routes with an access key. The key itself is sent once an hour, in a header, to obtain a
+// WithKey calls the company's routes with an API key. The key itself is sent once an hour, in a header, to obtain a
 // token that is used instead. So it is never part of an address, which proxies might log.
 func WithKey(key string) Option {
 	return func(c *Client) { c.company = &exchanged{tokens: newTokens(), key: key} }
 }
 
-// WithKeyInQuery calls the company's routes with an access key in the query of each address, as programs without this
+// WithKeyInQuery calls the company's routes with an API key in the query of each address, as programs without this
 // package do.
 func WithKeyInQuery(key string) Option { return func(c *Client) { c.company = inQuery(key) } }
 
@@ -111,7 +111,7 @@ func New(base string, options ...Option) (*Client, error) {
 	}
 	c := &Client{
 		base: strings.TrimRight(base, "/"), agent: "carillon-client-go", pause: Pause, now: time.Now,
-		company: missing("an access key"), user: missing("a user"),
+		company: missing("an API key"), user: missing("a user"),
 		// Redirects are not followed: they would repeat the key elsewhere.
 		http:    &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		longest: requestTimeout,
@@ -137,7 +137,7 @@ type As int
 // Credentials of calls.
 const (
 	Nobody  As = iota
-	Company    // the access key
+	Company    // the API key
 	User       // the session of a user
 )
 

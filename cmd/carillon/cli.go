@@ -51,9 +51,9 @@ type commands struct {
 	People        peopleCommand        `cmd:"" help:"Export and erase everything that is stored about one person."`
 	Events        eventsCommand        `cmd:"" help:"Pass events on to a local program, list, trigger and replay them."`
 	Webhooks      webhooksCommand      `cmd:"" help:"List and test webhooks."`
-	MCP           mcpCommand           `cmd:"" name:"mcp" help:"Serve assistants over MCP with the rights of an access key."`
+	MCP           mcpCommand           `cmd:"" name:"mcp" help:"Serve assistants over MCP with the rights of an API key."`
 	Usage         usageCommand         `cmd:"" help:"Show the day's use and the limits."`
-	Keys          keysCommand          `cmd:"" help:"Create, list and revoke access keys."`
+	Keys          keysCommand          `cmd:"" help:"Create, list and revoke API keys."`
 	Users         usersCommand         `cmd:"" help:"List, add and remove users, change passwords, end sessions."`
 	Maintenance   maintenanceCommand   `cmd:"" help:"Switch maintenance on and off."`
 	Backup        backupCommand        `cmd:"" help:"Back up the SQLite database, also while the program runs on it."`

@@ -47,7 +47,7 @@ func TestMistakesOnTheCommandLineAreUsage(t *testing.T) {
 	if len(s.asked) > 0 {
 		t.Errorf("a mistake reached the program: %v", s.asked)
 	}
-	s.try(map[string]string{"CARILLON_ACCESS_KEY": ""}, "notifications", "list").want(t, exitUsage, "", "no access key")
+	s.try(map[string]string{"CARILLON_ACCESS_KEY": ""}, "notifications", "list").want(t, exitUsage, "", "no API key")
 	s.try(nil, "send", "--help").want(t, exitOK, "--csv=FILE", "")
 	s.try(nil).want(t, exitOK, "Usage: carillon <command>", "")
 }
@@ -120,7 +120,7 @@ func TestReadyFileGivesAddressAndKeyToItsOwnProgramAlone(t *testing.T) {
 	env["CARILLON_URL"] = s.url + "/"
 	s.try(env, "templates", "list").want(t, 0, "hello", "")
 	env["CARILLON_URL"] = "http://127.0.0.1:1"
-	s.try(env, "templates", "list").want(t, exitUsage, "", "no access key")
+	s.try(env, "templates", "list").want(t, exitUsage, "", "no API key")
 	delete(env, "CARILLON_URL")
 	s.try(env, "templates", "list", "--ready-file", "nowhere").want(t, exitUsage, "", "read the ready file")
 }

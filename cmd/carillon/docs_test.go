@@ -27,7 +27,7 @@ service. ` + "`" + `apply` + "`" + ` ([provisioning](guides/provisioning.md)), `
 A command finds the address of the service in this order: ` + "`" + `--url` + "`" + `, ` + "`" + `CARILLON_URL` + "`" +
 	`, the ready file (` + "`" + `./data/ready.json` + "`" + `, which
 ` + "`" + `make run` + "`" + ` writes), ` + "`" + `http://127.0.0.1:8080` + "`" +
-	`. In the demo, the ready file also has the access key and the owner's sign-in, which
+	`. In the demo, the ready file also has the API key and the owner's sign-in, which
 are used only for that service. Other users of the machine can see flags, so put keys, passwords and tokens in a variable, or in
 a file named by a flag or a variable with ` + "`" + `_FILE` + "`" + `. Times are shown in the machine's time zone, and in UTC in JSON.
 

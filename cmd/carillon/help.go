@@ -16,10 +16,10 @@ var helpTexts = kong.Vars{
 	"csv_help": "File of recipients: a header row with number, name and your own columns, then one recipient per row. " +
 		"An Excel workbook (.xlsx), or CSV in any encoding and with any separator.",
 	"interval_help": "Time between two messages to one number, as 6s; else the provider's default.",
-	"key_help": "Access key; prefer the file or the variable, because other users of the machine see flags. " +
+	"key_help": "API key; prefer the file or the variable, because other users of the machine see flags. " +
 		"[CARILLON_ACCESS_KEY]",
 	"listen_secret_help": "Signing secret: whsec_ and the base64 of 24 to 64 bytes; else a new one is made and printed.",
-	"mcp_http_help": "Serve streamable HTTP at an address such as 127.0.0.1:8090, where each client sends its own access key; " +
+	"mcp_http_help": "Serve streamable HTTP at an address such as 127.0.0.1:8090, where each client sends its own API key; " +
 		"else serve one client on standard input and output.",
 	"migrate_from_help": "PostgreSQL database, on which no node runs, to move from into the data folder. Prefer the file: other " +
 		"users of the machine see flags.",

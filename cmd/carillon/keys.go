@@ -13,12 +13,12 @@ import (
 )
 
 type keysCommand struct {
-	Create keysCreate       `cmd:"" help:"Create an access key and show it."`
-	List   listCommand[key] `cmd:"" help:"List the company's access keys."`
-	Revoke keysRevoke       `cmd:"" help:"Revoke an access key."`
+	Create keysCreate       `cmd:"" help:"Create an API key and show it."`
+	List   listCommand[key] `cmd:"" help:"List the company's API keys."`
+	Revoke keysRevoke       `cmd:"" help:"Revoke an API key."`
 }
 
-// key is an access key as the panel returns it.
+// key is an API key as the panel returns it.
 type key struct {
 	ID        string   `json:"id"`
 	Label     string   `json:"label"`

@@ -72,7 +72,7 @@ func (m *mcpCommand) serve(ctx context.Context, env *environment, o mcp.Options)
 	if err != nil {
 		return usageError{err}
 	}
-	const sends = "each sends an access key: Authorization: Bearer ck_…"
+	const sends = "each sends an API key: Authorization: Bearer ck_…"
 	_, _ = fmt.Fprintf(env.Stderr, "assistants are served at http://%s until Ctrl-C; %s\n", l.Addr(), sends)
 	return mcp.Serve(ctx, l, mcp.NewHandler(c.With(client.WithRetries(assistantRetries())), o, hosts))
 }

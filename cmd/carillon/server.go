@@ -82,11 +82,11 @@ func readSecret(file string) (string, error) {
 	return s, nil
 }
 
-// keyed is a server with an access key.
+// keyed is a server with an API key.
 type keyed struct {
 	server
 	Key     string `placeholder:"KEY" help:"${key_help}"`
-	KeyFile string `placeholder:"FILE" help:"File to read the access key from. [CARILLON_ACCESS_KEY_FILE]"`
+	KeyFile string `placeholder:"FILE" help:"File to read the API key from. [CARILLON_ACCESS_KEY_FILE]"`
 }
 
 func (k *keyed) connect(env *environment) (*client.Client, config.DemoFacts, error) {
@@ -101,14 +101,14 @@ func (k *keyed) connect(env *environment) (*client.Client, config.DemoFacts, err
 	return c.With(client.WithKeyInQuery(key)), facts, nil
 }
 
-// key returns the given access key, or the demo's.
+// key returns the given API key, or the demo's.
 func (k *keyed) key(env *environment, facts config.DemoFacts) (string, error) {
 	key, err := secret(env, k.Key, k.KeyFile, "CARILLON_ACCESS_KEY")
 	if err != nil {
 		return "", err
 	}
 	if key = orElse(key, facts.AccessKey); key == "" {
-		return "", usage("no access key: give --key-file, --key or CARILLON_ACCESS_KEY; " +
+		return "", usage("no API key: give --key-file, --key or CARILLON_ACCESS_KEY; " +
 			"the demo's is found in the folder where the demo was started, or by --ready-file")
 	}
 	return key, nil
@@ -213,7 +213,7 @@ func (m *memberFlags) do(ctx context.Context, env *environment, method, path str
 	return err
 }
 
-// keyFlags are the flags of commands that use an access key.
+// keyFlags are the flags of commands that use an API key.
 type keyFlags struct {
 	keyed
 	jsonFlag

@@ -93,7 +93,7 @@ export class CarillonClient {
         ? keyInQuery
           ? fixed({ key })
           : new Exchanged(key)
-        : missing("an access key");
+        : missing("an API key");
     this.user = userToken
       ? fixed({ token: userToken })
       : email && password

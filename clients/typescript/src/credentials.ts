@@ -80,7 +80,7 @@ function unlessAborted<R>(
   });
 }
 
-/** An access key, and the token that stands in for it. */
+/** An API key, and the token that stands in for it. */
 export class Exchanged extends Renewed {
   constructor(private readonly key: string) {
     super();

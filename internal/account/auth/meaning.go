@@ -4,8 +4,8 @@ package auth
 //
 //nolint:gochecknoglobals // read only
 var meanings = map[Permission]string{
-	MayReadKeys:            "See the labels, scopes and beginnings of access keys",
-	MayWriteKeys:           "Create and revoke access keys",
+	MayReadKeys:            "See the labels, scopes and beginnings of API keys",
+	MayWriteKeys:           "Create and revoke API keys",
 	MayReadUsers:           "See the members and the open invitations",
 	MayWriteUsers:          "Invite and remove members, change roles up to the own, help with passwords and second factors",
 	MayReadSenders:         "See senders and voice lines, without their secrets",

@@ -46,7 +46,7 @@ const demoSteps = `
   A page with chat and voice %s
   Panel                      %s
   Sign in with               %s   %s
-  Access key                 %s
+  API key                    %s
 
   Send a message to the sandbox:
 

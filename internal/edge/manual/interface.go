@@ -195,7 +195,7 @@ func (d description) credentials(o *object) (all []credential) {
 //
 //nolint:gochecknoglobals,gosec // read only, and no credentials
 var credentialNames = map[string]string{
-	"accessKey": "Access key", "accessKeyHeader": "Access key in the header X-Access-Key", "companyToken": "Company token",
+	"accessKey": "API key", "accessKeyHeader": "API key in the header X-Access-Key", "companyToken": "Company token",
 	"userToken": "User's token", "chatToken": "Chat token",
 	"conversationToken": "Conversation token", "verifyToken": "Verify token", "signature": "Signature",
 }
@@ -279,7 +279,7 @@ func (o *endpoint) trial(described *object) *try {
 	t := &try{Credential: "none", Changes: o.Method != http.MethodGet}
 	for _, c := range o.Credentials {
 		switch c.Name {
-		case "Access key", "Access key in the header X-Access-Key":
+		case "API key", "API key in the header X-Access-Key":
 			t.Credential = "key"
 			return t
 		case "User's token", "Chat token", "Conversation token":

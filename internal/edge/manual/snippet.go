@@ -38,9 +38,9 @@ func snippets(base string, o *endpoint) (all []snippet) {
 	header := false
 	for _, c := range o.Credentials {
 		switch c.Name {
-		case "Access key":
+		case "API key":
 			query = append(query, "access_key="+keyPlace)
-		case "Access key in the header X-Access-Key":
+		case "API key in the header X-Access-Key":
 			header = true
 		case "User's token", "Chat token", "Conversation token":
 			r.token = strings.ToUpper(strings.NewReplacer("'s", "", " ", "_").Replace(c.Name))

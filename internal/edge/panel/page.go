@@ -47,26 +47,26 @@ func newPage(built bool) page {
 			{
 				"Carillon is running", "Open the panel",
 				"The panel's pages are not built into this program. Install Node 20 or later, run make, and start it again. Until " +
-					"then it is administered by commands, and over its interface.",
-				"Addresses", "Interface for applications", "Documentation", "Its description (OpenAPI)", "Interface for administration",
+					"then it is administered by commands, and over its API.",
+				"Addresses", "API for applications", "Documentation", "Its description (OpenAPI)", "API for administration",
 				"Is it ready?",
-				"First commands", "Make the first owner", "Make an access key", "Send a message", "All commands",
+				"First commands", "Create the first owner", "Create an API key", "Send a message", "All commands",
 			},
 			{
 				"Carillon está en marcha", "Abrir el panel",
 				"Este programa no contiene las páginas del panel. Instale Node 20 o posterior, ejecute make y vuelva a iniciarlo. " +
-					"Hasta entonces se administra con comandos y a través de su interfaz.",
-				"Direcciones", "Interfaz para aplicaciones", "Documentación", "Su descripción (OpenAPI)", "Interfaz de administración",
+					"Hasta entonces se administra con comandos y a través de su API.",
+				"Direcciones", "API para aplicaciones", "Documentación", "Su descripción (OpenAPI)", "API de administración",
 				"¿Está listo?",
-				"Primeros comandos", "Crear el primer propietario", "Crear una clave de acceso", "Enviar un mensaje", "Todos los comandos",
+				"Primeros comandos", "Crear el primer propietario", "Crear una clave de API", "Enviar un mensaje", "Todos los comandos",
 			},
 			{
 				"O Carillon está funcionando", "Abrir o painel",
 				"Este programa não contém as páginas do painel. Instale o Node 20 ou mais recente, execute make e inicie o " +
-					"programa de novo. Até lá, ele é administrado por comandos e pela sua interface.",
-				"Endereços", "Interface para aplicações", "Documentação", "Sua descrição (OpenAPI)", "Interface de administração",
+					"programa de novo. Até lá, ele é administrado por comandos e pela sua API.",
+				"Endereços", "API para aplicativos", "Documentação", "Sua descrição (OpenAPI)", "API de administração",
 				"Está pronto?",
-				"Primeiros comandos", "Criar o primeiro proprietário", "Criar uma chave de acesso", "Enviar uma mensagem",
+				"Primeiros comandos", "Criar o primeiro proprietário", "Criar uma chave de API", "Enviar uma mensagem",
 				"Todos os comandos",
 			},
 		},

@@ -278,8 +278,8 @@ func rolesDocument(t *testing.T, routes []httpio.Route) string {
 
 A member has one role in each company, and can have different roles in different companies. A role is a set of permissions. Every panel
 route under ` + "`/panel/v1`" + ` requires one permission, and the panel's pages hide everything that a role does not allow. A call without
-the permission gets a 403 whose reason names it. The rights of access keys are separate: see the scopes in
-[signing-in.md](signing-in.md#access-keys).
+the permission gets a 403 whose reason names it. The rights of API keys are separate: see the scopes in
+[signing-in.md](signing-in.md#api-keys).
 
 An admin has the rights of an owner with three exceptions: only an owner gives or takes the role of owner, changes an owner's account, and
 operates the installation.
