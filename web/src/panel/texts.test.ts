@@ -112,3 +112,12 @@ test("the languages have the same keys and placeholders", () => {
     expect(differ).toEqual([]);
   }
 });
+
+test("a help text has at most 140 characters", () => {
+  const help = /(\.about|\.help|Help|About|Note|Hint)$/;
+  const long: string[] = [];
+  for (const [language, all] of Object.entries(texts))
+    for (const [key, text] of all)
+      if (help.test(key) && text.length > 140) long.push(`${language} ${key}: ${text.length}`);
+  expect(long).toEqual([]);
+});

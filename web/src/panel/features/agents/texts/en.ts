@@ -34,7 +34,7 @@ export const texts = {
   personaHelp: "Who the agent is and how it talks. Not used by the built-in engine.",
   greeting: "Spoken greeting",
   greetingHelp:
-    "First words of calls and voice widgets, in the agent's language. Contact fields such as {{first_name}} are filled in. Chats use the widget's welcome message.",
+    "First words of calls and voice widgets. Contact fields such as {{first_name}} are filled in. Chats use the widget's welcome message.",
   abilities: "Permissions",
   search: "Search the knowledge base",
   handoff: "Hand over to a teammate",
@@ -64,7 +64,7 @@ export const texts = {
 export const callTexts = {
   title: "Calls",
   about:
-    "What the agent asks on a call, in this order. The built-in engine asks one question at a time; other engines collect the answers in their own way.",
+    "What the agent asks on a call, in this order. The built-in engine asks one question at a time; others in their own way.",
   result: "Questions to ask",
   add: "New question",
   field: "Question {n}",

@@ -36,7 +36,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   personaHelp: "Quién es el agente y cómo habla. El motor integrado no la usa.",
   greeting: "Saludo hablado",
   greetingHelp:
-    "Primeras palabras de las llamadas y los widgets de voz, en el idioma del agente. Se rellenan campos del contacto como {{first_name}}. Los chats usan la bienvenida del widget.",
+    "Inicio de llamadas y widgets de voz. Se rellenan campos como {{first_name}}. Los chats usan la bienvenida del widget.",
   abilities: "Permisos",
   search: "Buscar en la base de conocimiento",
   handoff: "Pasar a alguien del equipo",
@@ -65,7 +65,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
 export const callTexts: Record<keyof typeof en.callTexts, string> = {
   title: "Llamadas",
   about:
-    "Lo que el agente pregunta en una llamada, en este orden. El motor integrado hace una pregunta cada vez; los otros motores recogen las respuestas a su manera.",
+    "Lo que el agente pregunta en una llamada, en este orden. El motor integrado pregunta de una en una; los otros, a su manera.",
   result: "Preguntas",
   add: "Nueva pregunta",
   field: "Pregunta {n}",
@@ -188,7 +188,7 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   elevenAddress: "URL",
   elevenAddressHelp: "Opcional. Por defecto, https://api.elevenlabs.io",
   elevenNote:
-    "Los widgets de voz con este agente conectan a los visitantes con ElevenLabs. El motor integrado responde los chats, y el equipo no puede tomar la conversación por voz.",
+    "Los widgets de voz conectan con ElevenLabs. El motor integrado responde los chats, y el equipo no puede tomar conversaciones por voz.",
   type: "Escribir",
   talk: "Hablar",
   how: "Modo de prueba",

@@ -36,7 +36,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   personaHelp: "Quem é o agente e como ele fala. O motor integrado não a usa.",
   greeting: "Saudação falada",
   greetingHelp:
-    "Primeiras palavras das ligações e dos widgets de voz, no idioma do agente. Campos do contato como {{first_name}} são preenchidos. Os chats usam as boas-vindas do widget.",
+    "Início de ligações e widgets de voz. Campos como {{first_name}} são preenchidos. Os chats usam as boas-vindas do widget.",
   abilities: "Permissões",
   search: "Buscar na base de conhecimento",
   handoff: "Transferir para alguém da equipe",
@@ -65,7 +65,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
 export const callTexts: Record<keyof typeof en.callTexts, string> = {
   title: "Ligações",
   about:
-    "O que o agente pergunta em uma ligação, nesta ordem. O motor integrado faz uma pergunta por vez; os outros motores coletam as respostas do jeito deles.",
+    "O que o agente pergunta em uma ligação, nesta ordem. O motor integrado faz uma pergunta por vez; os outros, do jeito deles.",
   result: "Perguntas",
   add: "Nova pergunta",
   field: "Pergunta {n}",
@@ -189,7 +189,7 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   elevenAddress: "URL",
   elevenAddressHelp: "Opcional. Por padrão, https://api.elevenlabs.io",
   elevenNote:
-    "Os widgets de voz com este agente conectam os visitantes à ElevenLabs. O motor integrado responde aos chats, e a equipe não pode assumir por voz.",
+    "Os widgets de voz conectam à ElevenLabs. O motor integrado responde aos chats, e a equipe não pode assumir conversas por voz.",
   type: "Escrever",
   talk: "Falar",
   how: "Modo de teste",

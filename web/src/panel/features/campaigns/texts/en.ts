@@ -65,7 +65,7 @@ export const texts = {
   countAnswered: "{part} of {whole} answered",
   resend: "Resend to failed",
   resendAbout:
-    "{n} messages failed. They'll be resent now, except to people who opted out, have since been reached, or can't be reached on WhatsApp. This counts against today's quota.",
+    "{n} messages failed. Resend them now, except to people who opted out, were reached since or can't be reached. Counts against today's quota.",
   resendDo: "Resend",
   resending: "Resending… {n} so far, {left} skipped",
   resendDone: "{n} resent, {left} skipped",

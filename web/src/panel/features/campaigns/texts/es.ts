@@ -68,7 +68,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   countAnswered: "{part} de {whole} atendidas",
   resend: "Reenviar a los fallidos",
   resendAbout:
-    "Han fallado {n} mensajes. Se envían de nuevo ahora, excepto a quienes se han dado de baja, ya los han recibido o no están disponibles en WhatsApp. Cuenta para la cuota de hoy.",
+    "Han fallado {n} mensajes. Se reenvían, salvo a quienes están de baja, ya los recibieron o no tienen WhatsApp. Cuenta para la cuota de hoy.",
   resendDo: "Reenviar",
   resending: "Reenviando… {n} hasta ahora, {left} omitidos",
   resendDone: "{n} reenviados, {left} omitidos",

@@ -67,7 +67,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   countAnswered: "{part} de {whole} atendidas",
   resend: "Reenviar aos que falharam",
   resendAbout:
-    "{n} mensagens falharam. Elas são enviadas de novo agora, exceto a quem se descadastrou, já as recebeu ou não está disponível no WhatsApp. Conta na cota de hoje.",
+    "{n} mensagens falharam. São reenviadas, exceto a quem se descadastrou, já as recebeu ou não tem WhatsApp. Conta na cota de hoje.",
   resendDo: "Reenviar",
   resending: "Reenviando… {n} até agora, {left} ignoradas",
   resendDone: "{n} reenviadas, {left} ignoradas",

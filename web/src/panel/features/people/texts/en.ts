@@ -1,7 +1,7 @@
 export const texts = {
   title: "One person's data",
   about:
-    "Find, export or erase all data about a person on their request. This covers contacts, conversations, files, messages and calls, across all numbers and channel IDs.",
+    "Find, export or erase all data about a person: contacts, conversations, files, messages and calls, across all numbers and channel IDs.",
   label: "Number, channel ID or contact ID",
   help: "e.g. 34600111222, US.13491208655302741918 or a contact's ID",
   bad: "Enter a number with the country code, a channel ID or a contact ID",

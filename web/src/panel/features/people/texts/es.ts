@@ -3,7 +3,7 @@ import type * as en from "./en";
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Datos de una persona",
   about:
-    "Busque, exporte o elimine todos los datos de una persona que lo solicite: contactos, conversaciones, archivos, mensajes y llamadas, con todos sus números e ID de canal.",
+    "Busque, exporte o elimine los datos de una persona: contactos, conversaciones, archivos, mensajes y llamadas, con todos sus números.",
   label: "Número, ID del canal o del contacto",
   help: "p. ej. 34600111222, US.13491208655302741918 o el ID de un contacto",
   bad: "Escriba un número con el código de país, un ID del canal o de un contacto",

@@ -3,7 +3,7 @@ import type * as en from "./en";
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Dados de uma pessoa",
   about:
-    "Encontre, exporte ou exclua todos os dados de uma pessoa que o solicite: contatos, conversas, arquivos, mensagens e ligações, com todos os números e IDs de canal.",
+    "Encontre, exporte ou exclua os dados de uma pessoa: contatos, conversas, arquivos, mensagens e ligações, com todos os números.",
   label: "Número, ID do canal ou do contato",
   help: "p. ex. 34600111222, US.13491208655302741918 ou o ID de um contato",
   bad: "Digite um número com o código do país, um ID do canal ou de um contato",

@@ -3,7 +3,7 @@ import type * as en from "./en";
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Secretos",
   about:
-    "Claves y contraseñas que los flujos y las herramientas envían a sus servidores. Los valores se guardan cifrados y no se vuelven a mostrar, tampoco en ejecuciones ni registros.",
+    "Claves y contraseñas que flujos y herramientas envían a sus servidores. Se guardan cifradas y no se vuelven a mostrar.",
   create: "Nuevo secreto",
   first: "Nuevo secreto",
   empty: "Aún no hay secretos",

@@ -3,7 +3,7 @@ import type * as en from "./en";
 export const texts: Record<keyof typeof en.texts, string> = {
   title: "Segredos",
   about:
-    "Chaves e senhas que os fluxos e as ferramentas enviam aos seus servidores. Os valores são armazenados com criptografia e não são mostrados novamente, nem em execuções nem em logs.",
+    "Chaves e senhas que fluxos e ferramentas enviam aos seus servidores. São criptografadas e não são mostradas novamente.",
   create: "Novo segredo",
   first: "Novo segredo",
   empty: "Ainda não há segredos",

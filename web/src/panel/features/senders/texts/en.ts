@@ -69,7 +69,7 @@ export const texts = {
   access: "Token",
   token: "Access token",
   tokenHelp:
-    "Business settings › System users › Generate token. Choose your app, “Never expire”, and the permissions whatsapp_business_messaging and whatsapp_business_management. The token on API Setup lasts one day.",
+    "System users › Generate token, “Never expire”, with whatsapp_business_messaging and whatsapp_business_management.",
   secret: "App secret",
   secretHelp: "In your app, App settings › Basic › Show. It proves that callbacks come from Meta.",
   verify: "Verify token",
@@ -79,7 +79,7 @@ export const texts = {
   advanced: "Advanced",
   baseUrl: "API URL",
   baseUrlHelp:
-    "Optional. Defaults to Meta's URL. Enter another only for resellers with the same API, and re-enter the access token and the app secret with it.",
+    "Optional. Defaults to Meta's URL. Enter another only for resellers with the same API, with the access token and the app secret again.",
   version: "API version",
   versionHelp: "Optional. Defaults to v23.0",
   callbacks: "Webhook",
@@ -315,7 +315,7 @@ export const checkTexts = {
   registeredDone: "Number registered",
   pin: "PIN",
   pinHelp:
-    "Six digits. If the number has a PIN for two-step verification, enter that one; otherwise this becomes it. Write it down: it isn't stored here.",
+    "Six digits. Enter the number's PIN for two-step verification; if it has none, this becomes it. Write it down: it isn't stored here.",
   pinTitle: "Two-step verification",
   pinAbout: "Meta asks for this PIN when the number is registered again. It isn't stored here.",
   pinNew: "Six digits. It replaces the current PIN. Write it down.",

@@ -71,7 +71,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   access: "Token",
   token: "Token de acceso",
   tokenHelp:
-    "Configuración del negocio › Usuarios del sistema › Generar token. Elija su app, «Nunca caduca» y los permisos whatsapp_business_messaging y whatsapp_business_management. El token de Configuración de la API dura un día.",
+    "Usuarios del sistema › Generar token, «Nunca caduca», con whatsapp_business_messaging y whatsapp_business_management.",
   secret: "Clave secreta de la app",
   secretHelp:
     "En su app, Configuración de la app › Información básica › Mostrar. Demuestra que los callbacks vienen de Meta.",
@@ -82,7 +82,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   advanced: "Avanzado",
   baseUrl: "URL de la API",
   baseUrlHelp:
-    "Opcional. Por defecto, la URL de Meta. Indique otra solo para revendedores con la misma API, y vuelva a introducir el token de acceso y la clave secreta de la app.",
+    "Opcional. Por defecto, la URL de Meta. Otra solo para revendedores con la misma API, con el token y la clave secreta de nuevo.",
   version: "Versión de la API",
   versionHelp: "Opcional. Por defecto, v23.0",
   callbacks: "Webhook",

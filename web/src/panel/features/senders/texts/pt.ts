@@ -71,7 +71,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   access: "Token",
   token: "Token de acesso",
   tokenHelp:
-    "Configurações da empresa › Usuários do sistema › Gerar token. Escolha seu app, “Nunca expira” e as permissões whatsapp_business_messaging e whatsapp_business_management. O token de Configuração da API dura um dia.",
+    "Usuários do sistema › Gerar token, “Nunca expira”, com whatsapp_business_messaging e whatsapp_business_management.",
   secret: "Chave secreta do app",
   secretHelp: "No seu app, Configurações do app › Básico › Mostrar. Prova que os callbacks vêm da Meta.",
   verify: "Token de verificação",
@@ -81,7 +81,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   advanced: "Avançado",
   baseUrl: "URL da API",
   baseUrlHelp:
-    "Opcional. Por padrão, a URL da Meta. Informe outra só para revendedores com a mesma API, e informe novamente o token de acesso e a chave secreta do app.",
+    "Opcional. Por padrão, a URL da Meta. Outra só para revendedores com a mesma API, com o token e a chave secreta de novo.",
   version: "Versão da API",
   versionHelp: "Opcional. Por padrão, v23.0",
   callbacks: "Webhook",

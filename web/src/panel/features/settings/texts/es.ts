@@ -8,7 +8,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   copyId: "Copiar el ID",
   nameHelp: "Visible para el equipo; los agentes lo dicen en las llamadas de prueba.",
   renameNote:
-    "Si un archivo de configuración identifica esta empresa por su nombre y no por su ID, cambie también el nombre allí. De lo contrario crearía otra empresa.",
+    "Si un archivo de configuración usa el nombre de esta empresa en vez de su ID, cámbielo también allí. Si no, crearía otra empresa.",
   strict: "Rechazar remitentes desconocidos",
   strictHelp:
     "Las aplicaciones indican el remitente en recipient_id. Si está desactivado, un ID desconocido usa el remitente predeterminado.",
@@ -48,11 +48,11 @@ export const texts: Record<keyof typeof en.texts, string> = {
   kept: "Conservación de datos",
   days_kept: "Días",
   daysHelp:
-    "Pasado ese tiempo se eliminan los mensajes y conversaciones terminados, con sus archivos, grabaciones y transcripciones. Con 0 se conservan para siempre.",
+    "Después se eliminan mensajes y conversaciones terminados, con archivos, grabaciones y transcripciones. Con 0 se conservan siempre.",
   recording_days: "Días para las grabaciones de llamadas",
   recordingDaysHelp: "Desde que se contesta. Con 0, una grabación se conserva tanto como su conversación.",
   keptNote:
-    "Las cifras se conservan 400 días. Quien administra el servidor define el tamaño de los archivos y el total de la empresa (file-size, company-files).",
+    "Las cifras se conservan 400 días. El operador define el tamaño de los archivos y el total de la empresa (file-size, company-files).",
   limits: "Límites",
   limitsHelp: "Los define quien administra este servidor.",
   limitsOthers: "Solo los puede cambiar un propietario de la primera empresa o un archivo de configuración.",

@@ -52,7 +52,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   recording_days: "Dias para as gravações de ligações",
   recordingDaysHelp: "A partir do atendimento. Com 0, a gravação é mantida pelo mesmo tempo que a conversa.",
   keptNote:
-    "Os números são mantidos por 400 dias. Quem administra o servidor define o tamanho dos arquivos e o total da empresa (file-size, company-files).",
+    "Os números são mantidos por 400 dias. O operador define o tamanho dos arquivos e o total da empresa (file-size, company-files).",
   limits: "Limites",
   limitsHelp: "Definidos por quem administra este servidor.",
   limitsOthers: "Só um proprietário da primeira empresa ou um arquivo de configuração pode alterá-los.",

@@ -43,7 +43,7 @@ export const texts: Record<keyof typeof en.texts, string> = {
   widgetsAbout: "Solicitudes de los widgets de chat y voz desde una dirección IP.",
   engineTurns: "Respuestas de servidores de IA",
   engineTurnsAbout:
-    "Respuestas que un servidor de IA genera para los agentes. Una conversación puede usar hasta el 2 %. Por encima del límite responde el motor integrado.",
+    "Respuestas de un servidor de IA para los agentes. Una conversación usa hasta el 2 %. Por encima responde el motor integrado.",
   retention: "Conservación de datos",
   retentionAbout:
     "Cuánto se conservan los mensajes terminados y las conversaciones inactivas. Las cifras del resumen se conservan 400 días.",

@@ -56,7 +56,7 @@ export const texts = {
   sun: "Sun",
   allowed: "Allowed sites",
   allowedHelp:
-    "Origins such as https://www.example.com. Optional. Defaults to every page. With at least one origin, WebViews without an origin can't show the widget.",
+    "Origins such as https://www.example.com. Optional. Defaults to every page. With one, WebViews without an origin can't show the widget.",
   identity: "Secret for signed visitors",
   identityHelp:
     "Your application signs visitors' identities with it. At least 24 characters. Won't be shown again. Leave empty to keep the saved one.",
@@ -145,10 +145,10 @@ export const voiceTexts = {
   hearingHelp: "Used if the agent has no speech recognition.",
   hearingAuto: "The browser, on the device only",
   hearingAutoHelp:
-    "A visitor's voice is sent only to this installation, so that teammates can hear it and the visitor can interrupt. Works in Chrome and Firefox on a computer, in a separate window or if your page's tag allows it.",
+    "The visitor's voice reaches only this installation: for teammates and interruptions. Chrome and Firefox on a computer.",
   hearingBrowser: "Also the service of the browser's maker",
   hearingBrowserHelp:
-    "If the device can't, Chrome sends the visitor's voice to Google, Safari to Apple, Edge to Microsoft. Visitors are asked first, and can type instead.",
+    "If the device can't, Chrome sends the voice to Google, Safari to Apple, Edge to Microsoft. Visitors are asked first, and can type.",
   change: "Edit the agent's voice",
   textInput: "Allow typing",
   textInputHelp: "In addition to talking, and for visitors without a microphone.",
@@ -177,5 +177,5 @@ export const voiceTexts = {
   tryHelp: "Opens an empty page with this snippet.",
   tryKey: "Create a key first. The page needs one.",
   languageHelp:
-    "The attribute language-lovi sets the language; without it, the browser's is used. With the attribute hearing, the page itself turns speech into text, where the browser can do that on the device.",
+    "language-lovi sets the language; without it, the browser's is used. With hearing, the page turns speech into text on the device.",
 };

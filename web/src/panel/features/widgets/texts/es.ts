@@ -60,10 +60,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   sun: "Dom",
   allowed: "Sitios permitidos",
   allowedHelp:
-    "Orígenes como https://www.example.com. Opcional. Por defecto, cualquier página. Si hay alguno, las WebViews sin origen no pueden mostrar el widget.",
+    "Orígenes como https://www.example.com. Opcional. Por defecto, cualquier página. Si hay alguno, no funciona en WebViews sin origen.",
   identity: "Secreto para visitantes firmados",
   identityHelp:
-    "Su aplicación firma con él la identidad de los visitantes. Al menos 24 caracteres. No se volverá a mostrar. Déjelo vacío para conservar el guardado.",
+    "Su aplicación firma con él la identidad. 24 caracteres o más. No se muestra de nuevo. Déjelo vacío para conservar el guardado.",
   preview: "Vista previa",
   previewTitle: "Vista previa del chat",
   light: "Claro",
@@ -149,10 +149,10 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   hearingHelp: "Se usa si el agente no tiene reconocimiento de voz propio.",
   hearingAuto: "El navegador, solo en el dispositivo",
   hearingAutoHelp:
-    "La voz del visitante solo llega a esta instalación, para que el equipo la oiga y el visitante pueda interrumpir. Funciona en Chrome y Firefox en un ordenador, en una ventana propia o si la etiqueta de su página lo permite.",
+    "La voz solo llega a esta instalación: para el equipo y para interrumpir. Chrome y Firefox en un ordenador.",
   hearingBrowser: "También el servicio del fabricante del navegador",
   hearingBrowserHelp:
-    "Si el dispositivo no puede, Chrome envía la voz del visitante a Google, Safari a Apple y Edge a Microsoft. Antes se pregunta al visitante, que también puede escribir.",
+    "Si el dispositivo no puede, Chrome envía la voz a Google, Safari a Apple y Edge a Microsoft. Antes se pregunta; también se puede escribir.",
   change: "Editar la voz del agente",
   textInput: "Permitir escribir",
   textInputHelp: "Además de hablar, y para los visitantes sin micrófono.",
@@ -181,5 +181,5 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   tryHelp: "Abre una página vacía con este fragmento.",
   tryKey: "Cree primero una clave. La página la necesita.",
   languageHelp:
-    "El atributo language-lovi fija el idioma; sin él, se usa el del navegador. Con el atributo hearing, la propia página convierte la voz en texto, si el navegador puede hacerlo en el dispositivo.",
+    "language-lovi fija el idioma; sin él, es el del navegador. Con hearing, la página convierte la voz en texto en el dispositivo.",
 };

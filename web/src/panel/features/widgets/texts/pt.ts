@@ -60,10 +60,10 @@ export const texts: Record<keyof typeof en.texts, string> = {
   sun: "Dom",
   allowed: "Sites permitidos",
   allowedHelp:
-    "Origens como https://www.example.com. Opcional. Por padrão, qualquer página. Se houver alguma, WebViews sem origem não podem mostrar o widget.",
+    "Origens como https://www.example.com. Opcional. Por padrão, qualquer página. Se houver alguma, não funciona em WebViews sem origem.",
   identity: "Segredo para visitantes assinados",
   identityHelp:
-    "Seu sistema assina com ele a identidade dos visitantes. Pelo menos 24 caracteres. Não será mostrado novamente. Deixe vazio para manter o salvo.",
+    "Seu sistema assina com ele a identidade dos visitantes. 24 caracteres ou mais. Não é mostrado de novo. Deixe vazio para manter o atual.",
   preview: "Prévia",
   previewTitle: "Prévia do chat",
   light: "Claro",
@@ -147,10 +147,10 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   hearingHelp: "Usado se o agente não tiver reconhecimento de fala próprio.",
   hearingAuto: "O navegador, somente no dispositivo",
   hearingAutoHelp:
-    "A voz do visitante chega somente a esta instalação, para que a equipe a ouça e o visitante possa interromper. Funciona no Chrome e no Firefox em um computador, em uma janela própria ou se a tag da sua página permitir.",
+    "A voz chega somente a esta instalação: para a equipe e para interromper. Chrome e Firefox em um computador.",
   hearingBrowser: "Também o serviço do fabricante do navegador",
   hearingBrowserHelp:
-    "Se o dispositivo não conseguir, o Chrome envia a voz do visitante ao Google, o Safari à Apple e o Edge à Microsoft. O visitante precisa autorizar antes e também pode digitar.",
+    "Se o dispositivo não puder, o Chrome envia a voz ao Google, o Safari à Apple e o Edge à Microsoft. Pede-se permissão; pode-se digitar.",
   change: "Editar a voz do agente",
   textInput: "Permitir digitar",
   textInputHelp: "Além de falar, e para visitantes sem microfone.",
@@ -179,5 +179,5 @@ export const voiceTexts: Record<keyof typeof en.voiceTexts, string> = {
   tryHelp: "Abre uma página vazia com este trecho.",
   tryKey: "Crie primeiro uma chave. A página precisa dela.",
   languageHelp:
-    "O atributo language-lovi define o idioma; sem ele, é usado o do navegador. Com o atributo hearing, a própria página transforma a fala em texto, se o navegador conseguir fazer isso no dispositivo.",
+    "language-lovi define o idioma; sem ele, é o do navegador. Com hearing, a página transforma a fala em texto no dispositivo.",
 };

@@ -3,7 +3,7 @@ import type * as en from "./en";
 export const texts: Record<keyof typeof en.texts, string> = {
   tests: "Pruebas",
   about:
-    "Conversaciones que comprueban las respuestas. Se ejecutan antes de guardar un cambio del agente o su conocimiento, y con «carillon agents test».",
+    "Conversaciones que comprueban las respuestas antes de guardar un cambio del agente o su conocimiento, y con «carillon agents test».",
   empty: "Aún no hay pruebas",
   emptyText:
     "Escriba preguntas de sus visitantes y el artículo que responde a cada una, o guarde como prueba una conversación del área de pruebas.",
