@@ -41,6 +41,7 @@ async function pick(p, kind, open = "Enter") {
   await p.keyboard.press(open);
   const item = p.getByRole("menuitem", { name: new RegExp("^" + kind + "\\b") });
   await item.waitFor();
+  await p.waitForFunction(() => document.activeElement?.closest("[role=menu]")); // else an arrow scrolls the page, and the menu hides
   await tabTo(p, item, "ArrowDown");
   await p.keyboard.press("Enter");
   await item.waitFor({ state: "detached" });
