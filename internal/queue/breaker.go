@@ -12,7 +12,7 @@ import (
 
 // breakers feeds the lanes' circuit breakers and writes those that are not closed to the database, so that every node
 // can show them and a shard's next owner continues with them.
-type breakers struct{ lanes *lanes }
+type breakers struct{ kind *kind }
 
 // allow records the start of a message.
 func (b *breakers) allow(l *lane.Lane, k work.Key, now time.Time) (forgiven int, probe bool) {
@@ -79,7 +79,7 @@ func (b *breakers) changed(l *lane.Lane, to work.BreakerState, now time.Time) {
 
 func (b *breakers) publish(l *lane.Lane, x work.Breaker, to work.BreakerState) {
 	x.State = to
-	d := b.lanes.d
+	d := b.kind.d
 	d.counts.change(x)
 	level := d.q.o.Log.Info
 	if to == work.BreakerOpen {
@@ -94,7 +94,7 @@ func (b *breakers) publish(l *lane.Lane, x work.Breaker, to work.BreakerState) {
 // view returns the stored form of a lane's breaker.
 func (b *breakers) view(l *lane.Lane, x *lane.Breaker, now time.Time) work.Breaker {
 	return work.Breaker{
-		SenderUID: l.UID, CompanyID: cmp.Or(l.Settings.CompanyID, x.Company), Kind: b.lanes.Name, State: x.State(now), Fault: x.Fault,
+		SenderUID: l.UID, CompanyID: cmp.Or(l.Settings.CompanyID, x.Company), Kind: b.kind.Name, State: x.State(now), Fault: x.Fault,
 		Detail: x.Detail, Since: x.Since, Until: x.Until,
 	}
 }

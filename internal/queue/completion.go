@@ -10,7 +10,7 @@ import (
 
 // committed is the event that a commit has ended.
 type committed struct {
-	kind    *lanes
+	kind    *kind
 	batch   *work.Batch
 	flights []*flight
 	later   []postponed
@@ -77,7 +77,7 @@ func (c *committed) failed(d *dispatcher, now time.Time) {
 	}
 }
 
-func (k *lanes) unstart(f *flight, now time.Time) {
+func (k *kind) unstart(f *flight, now time.Time) {
 	f.arrive()
 	k.inFlight--
 	f.lane.InFlight--
@@ -131,7 +131,7 @@ func (c *completion) apply(_ *dispatcher, now time.Time) {
 }
 
 // written handles results that are now in the database.
-func (k *lanes) written(results []work.Result, now time.Time) {
+func (k *kind) written(results []work.Result, now time.Time) {
 	for i := range results {
 		r := &results[i]
 		f := k.flights[r.Key]
@@ -165,7 +165,7 @@ func (k *lanes) written(results []work.Result, now time.Time) {
 
 // freed makes the lane of ended work check for room, on its present owner node: its bound is the number in progress on
 // all nodes.
-func (k *lanes) freed(l *lane.Lane, now time.Time) {
+func (k *kind) freed(l *lane.Lane, now time.Time) {
 	if own := k.lanes[l.UID]; own != nil {
 		own.Full = time.Time{}
 		k.attend(own, now)

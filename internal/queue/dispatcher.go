@@ -12,7 +12,7 @@ import (
 // goroutines and report by events.
 type dispatcher struct {
 	q      *Queue
-	kinds  []*lanes
+	kinds  []*kind
 	shards map[int]*shard
 
 	upkeepDue   bool      // a shard may need maintenance
@@ -62,7 +62,7 @@ func newDispatcher(q *Queue) *dispatcher {
 	d := &dispatcher{q: q, shards: map[int]*shard{}, changed: map[int64]work.Breaker{}}
 	d.maintenance.d, d.handover.d = d, d
 	for i, k := range q.kinds {
-		d.kinds = append(d.kinds, newLanes(d, k, i))
+		d.kinds = append(d.kinds, newKind(d, k, i))
 	}
 	return d
 }
@@ -204,8 +204,8 @@ func (d *dispatcher) epochOf(id int) int64 {
 	return 0
 }
 
-// kind returns the lanes of a kind of work, or nil for a kind that only newer nodes know.
-func (d *dispatcher) kind(name string) *lanes {
+// kind returns a kind of work by its name, or nil for a kind that only newer nodes know.
+func (d *dispatcher) kind(name string) *kind {
 	for _, k := range d.kinds {
 		if k.Name == name {
 			return k

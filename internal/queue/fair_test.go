@@ -20,7 +20,7 @@ func TestNoLaneTakesMoreThanItsShareOfTheProcess(t *testing.T) {
 		{4, 500, 256, 32, 128}, // the maximum is an eighth, whatever the settings ask for
 		{100, 64, 1024, 2 * turnRows, 1024},
 	} {
-		k := lanesOf(nil, Kind{LaneCap: c.laneCap, Cap: c.processCap})
+		k := kindOf(nil, Kind{LaneCap: c.laneCap, Cap: c.processCap})
 		for i := range c.lanes {
 			l := due(now, int64(i), 100, 100, 100)
 			k.lanes[l.UID] = l

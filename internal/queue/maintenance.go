@@ -27,7 +27,7 @@ const (
 )
 
 // reconcileAt schedules the reconciliation of a shard's unknown outcomes.
-func (m *maintenance) reconcileAt(k *lanes, id int, at time.Time) {
+func (m *maintenance) reconcileAt(k *kind, id int, at time.Time) {
 	if s := k.in(id); s != nil && (s.reconcileAt.IsZero() || at.Before(s.reconcileAt)) {
 		s.reconcileAt = at
 	}
@@ -56,7 +56,7 @@ func (m *maintenance) start(now time.Time) {
 }
 
 // begin begins the maintenance that a shard's work of one kind needs now, and reports whether any was needed.
-func (m *maintenance) begin(k *lanes, s *shard, w *shardWork, now time.Time) bool {
+func (m *maintenance) begin(k *kind, s *shard, w *shardWork, now time.Time) bool {
 	switch {
 	case w.busy, m.d.leaving && !w.audit: // a shard in hand-over only waits for its audit
 		return false
@@ -88,7 +88,7 @@ func scanRest(alone bool, took time.Duration) time.Duration {
 
 // scanned is the event that a scan has ended.
 type scanned struct {
-	kind    *lanes
+	kind    *kind
 	shard   int
 	wakes   []Wake
 	flights []work.Flight
@@ -97,7 +97,7 @@ type scanned struct {
 	err     error
 }
 
-func (*maintenance) scan(k *lanes, f work.Fence, audit bool) {
+func (*maintenance) scan(k *kind, f work.Fence, audit bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), scanTimeout)
 	defer cancel()
 	e := &scanned{kind: k, shard: f.Shard, audit: audit}
@@ -146,7 +146,7 @@ func (e *scanned) apply(d *dispatcher, now time.Time) {
 }
 
 // takeBack undoes a start that was not acted on, and then wakes its lane.
-func (k *lanes) takeBack(f work.Flight, now time.Time) {
+func (k *kind) takeBack(f work.Flight, now time.Time) {
 	const why = "the database did not confirm its start"
 	k.d.q.o.Log.Warn("queue again what was never sent", "kind", k.Name, "key", int64(f.Key), "reason", why)
 	k.results = append(k.results, work.Result{
@@ -157,14 +157,14 @@ func (k *lanes) takeBack(f work.Flight, now time.Time) {
 
 // reconciled is the event that unknown outcomes of a shard were reconciled.
 type reconciled struct {
-	kind  *lanes
+	kind  *kind
 	shard int
 	done  Reconciled
 	err   error
 }
 
 // reconcile lets the worker reconcile unknown outcomes of a shard.
-func (*maintenance) reconcile(k *lanes, shard int, now time.Time) {
+func (*maintenance) reconcile(k *kind, shard int, now time.Time) {
 	ctx, cancel := context.WithTimeout(context.Background(), scanTimeout)
 	defer cancel()
 	done, err := k.Worker.Reconcile(ctx, shard, now)

@@ -86,13 +86,13 @@ func TestSeveralNodesScanMoreOften(t *testing.T) {
 	}
 }
 
-// idle returns lanes that own shard 1 of an empty database and do nothing automatically.
-func idle(t *testing.T) *lanes {
+// idle returns a kind that owns shard 1 of an empty database and does nothing automatically.
+func idle(t *testing.T) *kind {
 	t.Helper()
 	return idleOn(t, store.Options{Dir: storetest.Folder(t)})
 }
 
-func idleOn(t *testing.T, o store.Options) *lanes {
+func idleOn(t *testing.T, o store.Options) *kind {
 	t.Helper()
 	s, err := store.Open(t.Context(), o)
 	if err != nil {
@@ -103,23 +103,23 @@ func idleOn(t *testing.T, o store.Options) *lanes {
 			t.Error(err)
 		}
 	})
-	k := lanesOf(s, Kind{})
+	k := kindOf(s, Kind{})
 	k.reads = maxReads
 	k.d.shards[1] = &shard{id: 1, work: []*shardWork{{}}}
 	return k
 }
 
-// owning returns the lanes of a dispatcher that owns shard 1 and may start.
-func owning(t interface{ Helper() }) *lanes {
+// owning returns the kind of a dispatcher that owns shard 1 and may start.
+func owning(t interface{ Helper() }) *kind {
 	t.Helper()
-	k := lanesOf(nil, Kind{})
+	k := kindOf(nil, Kind{})
 	k.reads = maxReads
 	k.d.gain(work.Shard{ID: 1, Epoch: 7}, time.Now().Add(-time.Minute))
 	return k
 }
 
-// lanesOf returns the lanes of the only kind of work of a dispatcher.
-func lanesOf(s *store.Store, kind Kind) *lanes {
+// kindOf returns the only kind of work of a dispatcher.
+func kindOf(s *store.Store, kind Kind) *kind {
 	q := New(s, Options{})
 	kind.Name, kind.Worker = "test", idler{}
 	q.Handle(kind)

@@ -11,7 +11,7 @@ import (
 
 // reading is a read of one class of a lane, with its result.
 type reading struct {
-	kind  *lanes
+	kind  *kind
 	lane  *lane.Lane
 	class int
 	from  time.Time
@@ -26,7 +26,7 @@ type reading struct {
 const readTimeout = 5 * time.Second
 
 // feed gives free readers to the waiting lanes, first come, first served.
-func (k *lanes) feed(now time.Time) {
+func (k *kind) feed(now time.Time) {
 	for k.reads < maxReads {
 		l := k.order.NextReader()
 		if l == nil {
@@ -40,7 +40,7 @@ func (k *lanes) feed(now time.Time) {
 }
 
 // read starts a reader for the buffers of a lane that run low.
-func (k *lanes) read(l *lane.Lane, now time.Time) {
+func (k *kind) read(l *lane.Lane, now time.Time) {
 	var all []*reading
 	for c := range l.Buffers {
 		if b := &l.Buffers[c]; b.WantsRead(now) {

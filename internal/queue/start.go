@@ -13,7 +13,7 @@ import (
 
 // flight is a piece of work from the decision to start it until its result is committed.
 type flight struct {
-	kind    *lanes
+	kind    *kind
 	job     *Job
 	lane    *lane.Lane
 	class   carillon.Class
@@ -51,7 +51,7 @@ type postponed struct {
 const turnRows = 8
 
 // choose picks messages from the ready lanes in turn, as long as there is room.
-func (k *lanes) choose(now time.Time) []*flight {
+func (k *kind) choose(now time.Time) []*flight {
 	var flights []*flight
 	for most := min(k.Cap-k.inFlight, k.most(k.Cap)); len(flights) < most; {
 		l := k.order.NextReady()
@@ -69,7 +69,7 @@ func (k *lanes) choose(now time.Time) []*flight {
 }
 
 // turn picks the work that a lane starts in its turn: one message, and its neighbors.
-func (k *lanes) turn(l *lane.Lane, most int, now time.Time) (flights []*flight) {
+func (k *kind) turn(l *lane.Lane, most int, now time.Time) (flights []*flight) {
 	for len(flights) < most {
 		if n := len(flights); n > 0 {
 			last := flights[n-1]
@@ -87,7 +87,7 @@ func (k *lanes) turn(l *lane.Lane, most int, now time.Time) (flights []*flight) 
 }
 
 // next returns the next message that a lane may start now, or nil if there is none.
-func (k *lanes) next(l *lane.Lane, now time.Time) *flight {
+func (k *kind) next(l *lane.Lane, now time.Time) *flight {
 	for l.Room(now, k.LaneCap) > 0 {
 		c, ok := l.Pick(now)
 		if !ok {
@@ -119,7 +119,7 @@ func (k *lanes) next(l *lane.Lane, now time.Time) *flight {
 
 // postpone moves work that may not start yet, because its lane opens later or its recipient's interval is not over, to
 // its earliest start: in memory up to a second, otherwise in the database. It returns false if the work may start.
-func (k *lanes) postpone(l *lane.Lane, b *lane.Buffer, m work.Queued, now time.Time) bool {
+func (k *kind) postpone(l *lane.Lane, b *lane.Buffer, m work.Queued, now time.Time) bool {
 	at := l.Settings.OpensAt(now)
 	if !at.After(now) {
 		at = l.Spacer.Slot(m.Number, m.Due, now)
@@ -144,7 +144,7 @@ const (
 
 // setAside postpones messages that were just read and have to wait for a recipient's interval, before their turn
 // comes. So the messages behind them are read immediately, however many wait, and start with the next commit.
-func (k *lanes) setAside(l *lane.Lane, b *lane.Buffer, now time.Time) {
+func (k *kind) setAside(l *lane.Lane, b *lane.Buffer, now time.Time) {
 	if !l.Spacer.Active() || l.Room(now, k.LaneCap) <= 0 {
 		return
 	}
@@ -186,7 +186,7 @@ func takeFirst[T any](all *[]T, n int) []T {
 }
 
 // commit writes the starts of flights, together with the pending results and postponements.
-func (k *lanes) commit(flights []*flight, now time.Time) {
+func (k *kind) commit(flights []*flight, now time.Time) {
 	x := &work.Batch{Results: takeFirst(&k.results, k.most(maxResults)), Now: now}
 	later := takePostponed(&k.postponed)
 	for _, p := range later {
@@ -216,7 +216,7 @@ func (k *lanes) commit(flights []*flight, now time.Time) {
 
 // launch runs work whose start is committed, in a separate goroutine per flight. Lasting work only keeps its shard from being handed over
 // until here.
-func (k *lanes) launch(f *flight, now time.Time) {
+func (k *kind) launch(f *flight, now time.Time) {
 	if !f.stamp.IsZero() {
 		f.wait = f.lane.Spacer.Left(f.job.Number, now)
 	}

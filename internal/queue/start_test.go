@@ -12,7 +12,7 @@ import (
 
 func TestNeighboursStartTogether(t *testing.T) {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	k := lanesOf(nil, Kind{})
+	k := kindOf(nil, Kind{})
 	for i := range 2 {
 		l := lane.New(int64(i), 1, time.Time{})
 		l.Set(lane.Settings{})

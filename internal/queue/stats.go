@@ -92,7 +92,7 @@ func (d *dispatcher) stats(now time.Time) Stats {
 	return s
 }
 
-func statsOf(k *lanes, now time.Time) KindStats {
+func statsOf(k *kind, now time.Time) KindStats {
 	s := KindStats{Name: k.Name, Lanes: len(k.lanes), InFlight: k.inFlight, Unwritten: len(k.results), Commits: k.commits}
 	for _, l := range k.lanes {
 		s.add(l, now)

@@ -8,8 +8,8 @@ import (
 	"carillon/internal/store/work"
 )
 
-// lanes are the lanes and the work in progress of one kind of work on this node. Only the dispatcher uses them.
-type lanes struct {
+// kind is a Kind on this node: its lanes and its work in progress. Only the dispatcher uses it.
+type kind struct {
 	Kind
 	d       *dispatcher
 	index   int // position of the kind
@@ -34,23 +34,23 @@ type lanes struct {
 	deadline time.Time // of draining
 }
 
-func newLanes(d *dispatcher, k Kind, index int) *lanes {
-	x := &lanes{
+func newKind(d *dispatcher, k Kind, index int) *kind {
+	x := &kind{
 		Kind: k, d: d, index: index, lanes: map[int64]*lane.Lane{}, flights: map[work.Key]*flight{}, orphans: map[work.Key]orphan{},
 	}
-	x.breakers.lanes = x
+	x.breakers.kind = x
 	return x
 }
 
 // in returns the kind's part of a shard, or nil if this node does not own it.
-func (k *lanes) in(shard int) *shardWork {
+func (k *kind) in(shard int) *shardWork {
 	if s := k.d.shards[shard]; s != nil {
 		return s.work[k.index]
 	}
 	return nil
 }
 
-func (k *lanes) drained(now time.Time) bool {
+func (k *kind) drained(now time.Time) bool {
 	if now.After(k.deadline) {
 		k.cancel()
 	}
@@ -58,7 +58,7 @@ func (k *lanes) drained(now time.Time) bool {
 }
 
 // sleep returns the time until work of the kind is due.
-func (k *lanes) sleep(now time.Time) time.Duration {
+func (k *kind) sleep(now time.Time) time.Duration {
 	wait := longestSleep
 	if k.order.AnyReady() && !k.d.q.members.Valid() {
 		wait = invalidWait
@@ -73,14 +73,14 @@ func (k *lanes) sleep(now time.Time) time.Duration {
 }
 
 // wakeSleeping wakes the lanes whose wake time has come.
-func (k *lanes) wakeSleeping(now time.Time) {
+func (k *kind) wakeSleeping(now time.Time) {
 	for l := k.order.Wake(now); l != nil; l = k.order.Wake(now) {
 		k.attend(l, now)
 	}
 }
 
 // step chooses due work and begins the commit of its start, with the pending results. The work runs after it (launch).
-func (k *lanes) step(now time.Time) {
+func (k *kind) step(now time.Time) {
 	if k.committing || now.Before(k.commitAt) {
 		return
 	}
@@ -94,7 +94,7 @@ func (k *lanes) step(now time.Time) {
 }
 
 // forget removes the lanes of a shard.
-func (k *lanes) forget(shard int) {
+func (k *kind) forget(shard int) {
 	k.order.Remove(shard)
 	for uid, l := range k.lanes {
 		if l.Shard == shard {
@@ -103,7 +103,7 @@ func (k *lanes) forget(shard int) {
 	}
 }
 
-func (k *lanes) wake(w Wake, now time.Time) {
+func (k *kind) wake(w Wake, now time.Time) {
 	s := k.d.shards[shardOf(w.SenderUID)]
 	if s == nil {
 		return
@@ -114,7 +114,7 @@ func (k *lanes) wake(w Wake, now time.Time) {
 }
 
 // wakeAnywhere is wake for work whose shard may have moved to another node.
-func (k *lanes) wakeAnywhere(w Wake, now time.Time) {
+func (k *kind) wakeAnywhere(w Wake, now time.Time) {
 	w.Kind = k.Name
 	if k.d.shards[shardOf(w.SenderUID)] == nil {
 		k.d.q.Wake(w)
@@ -123,7 +123,7 @@ func (k *lanes) wakeAnywhere(w Wake, now time.Time) {
 	k.wake(w, now)
 }
 
-func (k *lanes) laneOf(uid int64, s *shard) *lane.Lane {
+func (k *kind) laneOf(uid int64, s *shard) *lane.Lane {
 	l := k.lanes[uid]
 	if l == nil {
 		l = lane.New(uid, s.id, s.since.Add(pacingRest))
@@ -134,7 +134,7 @@ func (k *lanes) laneOf(uid int64, s *shard) *lane.Lane {
 }
 
 // halt stops the lanes of a shard, or lets them start again.
-func (k *lanes) halt(shard int, halted bool, now time.Time) {
+func (k *kind) halt(shard int, halted bool, now time.Time) {
 	for _, l := range k.lanes {
 		if l.Shard != shard {
 			continue
@@ -148,7 +148,7 @@ func (k *lanes) halt(shard int, halted bool, now time.Time) {
 
 // attend starts the reads that a lane needs, and puts it among the ready or sleeping lanes or those waiting for a
 // reader. It ignores a lane that is no longer in use.
-func (k *lanes) attend(l *lane.Lane, now time.Time) {
+func (k *kind) attend(l *lane.Lane, now time.Time) {
 	if k.lanes[l.UID] != l {
 		return
 	}
@@ -159,7 +159,7 @@ func (k *lanes) attend(l *lane.Lane, now time.Time) {
 }
 
 // place puts a lane into the schedule. A lane without work or state is forgotten.
-func (k *lanes) place(l *lane.Lane, now time.Time) {
+func (k *kind) place(l *lane.Lane, now time.Time) {
 	wantsRead, runnable := false, false
 	for c := range l.Buffers {
 		wantsRead = wantsRead || l.Buffers[c].WantsRead(now)
