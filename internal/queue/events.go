@@ -31,17 +31,6 @@ func (q *Queue) takeEvents() []event {
 	return events
 }
 
-// woken are wake-ups of lanes in shards that this node owned at the time.
-type woken []Wake
-
-func (e woken) apply(d *dispatcher, now time.Time) {
-	for _, w := range e {
-		if k := d.kind(w.Kind); k != nil {
-			k.wake(w, now)
-		}
-	}
-}
-
 // rescan asks for a scan of every shard's due index: wake-ups may have been missed.
 type rescan struct{}
 

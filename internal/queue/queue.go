@@ -6,17 +6,19 @@
 //	                     ▲                                                                   │
 //	                     └────────────── retry, unknown, held, postponed ◀───────────────────┘
 //
-// The way of a message:
+// The way of a message, with the functions in the order of their calls; those of other files are side cases:
 //
-//  1. Wake posts its due time after the accept has been committed; woken.apply passes it to the buffer of its lane.
-//  2. lanes.read reads it up to a second early; then its lane sleeps until it is due.
-//  3. dispatcher.step, the only goroutine that decides: lanes.choose takes due work from the lanes in turn. Lane.Room
-//     bounds a sender (LaneCap, pace, circuit breaker), Cap all senders.
-//  4. lanes.commit stores its start, with earlier results, under the fence of its shard. So no other node sends it, and a
-//     crash leaves a trace.
-//  5. committed.apply launches it: Worker.Do sends it once and returns the result.
-//  6. completion.apply frees its place for the next start. The next commit stores the result; lanes.written forgets the
-//     message, or wakes its lane for another attempt.
+//  1. wake.go: Queue.Wake posts its due time once the accept is committed. woken.apply and kind.wake pass it to the Buffer
+//     of its lane, and kind.attend decides what the lane needs: a reader, or sleep (kind.place).
+//  2. read.go: kind.read, in a goroutine, reads it up to a second early. reading.apply puts it into the Buffer; then
+//     its lane sleeps until it is due.
+//  3. start.go: dispatcher.step, the only goroutine that decides, calls kind.step: kind.choose takes due work from the lanes
+//     in turn. Lane.Room bounds a sender (LaneCap, pace, circuit breaker), Cap all senders.
+//  4. start.go: kind.commit stores its start, with earlier results, under the fence of its shard (Messages.Commit). So no
+//     other node sends it, and a crash leaves a trace.
+//  5. start.go: committed.apply and kind.launch run Worker.Do (in send/notify), which sends it once and returns the result.
+//  6. finish.go: completion.apply frees its place for the next start. The next commit stores the result; kind.written forgets
+//     the message, or wakes its lane for another attempt.
 //
 // If the node dies between 4 and the commit of the result, the next owner of the shard gives the message an unknown
 // outcome (Worker.Recover). After a wait, Worker.Reconcile tries it again or fails it, as its sender's policy says.
@@ -186,27 +188,6 @@ func (q *Queue) publish(ws []Wake) {
 	if len(ws) > 0 && q.o.Bus != nil {
 		q.o.Bus.PublishWakes(ws)
 	}
-}
-
-// Wake records that work is due. Wake-ups of shards that another node owns are published.
-func (q *Queue) Wake(ws ...Wake) {
-	mine, foreign := q.divide(ws)
-	if len(mine) > 0 {
-		q.post(woken(mine))
-	}
-	q.publish(foreign)
-}
-
-// divide separates wake-ups by whether this node owns their shards.
-func (q *Queue) divide(ws []Wake) (mine, foreign []Wake) {
-	for _, w := range ws {
-		if q.members.Owns(shardOf(w.SenderUID)) {
-			mine = append(mine, w)
-		} else {
-			foreign = append(foreign, w)
-		}
-	}
-	return mine, foreign
 }
 
 // Published handles wake-ups published by other nodes, except those of shards that this node does not own. nil means

@@ -24,31 +24,23 @@ type flight struct {
 	settled bool          // lasting work that its provider has accepted
 }
 
-// begin counts the start in its shard; arrive counts its end: a result that was written, or a canceled start.
-func (f *flight) begin(s *shardWork) {
-	if f.shard = s; s != nil {
-		s.unwritten++
-	}
-}
-
-func (f *flight) arrive() {
-	if f.shard != nil {
-		f.shard.unwritten--
-		f.shard = nil
-	}
-}
-
-// postponed is a message being moved to a later time. Its buffer remembers it until that is committed; otherwise its
-// row would be read again as due.
-type postponed struct {
-	m      work.Queued
-	lane   *lane.Lane
-	buffer *lane.Buffer
-}
-
 // turnRows is the maximum number of recipients of one notification that a lane starts in one turn. Neighbors are read
 // and started together; if many lanes started one at a time in turn, the notification would be read again for each.
 const turnRows = 8
+
+// step chooses due work and begins the commit of its start, with the pending results. The work runs after it (launch).
+func (k *kind) step(now time.Time) {
+	if k.committing || now.Before(k.commitAt) {
+		return
+	}
+	var flights []*flight
+	if !k.d.leaving && k.audits == 0 && k.d.q.members.Valid() {
+		flights = k.choose(now)
+	}
+	if len(flights)+len(k.results)+len(k.postponed) > 0 {
+		k.commit(flights, now)
+	}
+}
 
 // choose picks messages from the ready lanes in turn, as long as there is room.
 func (k *kind) choose(now time.Time) []*flight {
@@ -117,63 +109,6 @@ func (k *kind) next(l *lane.Lane, now time.Time) *flight {
 	return nil
 }
 
-// postpone moves work that may not start yet, because its lane opens later or its recipient's interval is not over, to
-// its earliest start: in memory up to a second, otherwise in the database. It returns false if the work may start.
-func (k *kind) postpone(l *lane.Lane, b *lane.Buffer, m work.Queued, now time.Time) bool {
-	at := l.Settings.OpensAt(now)
-	if !at.After(now) {
-		at = l.Spacer.Slot(m.Number, m.Due, now)
-	}
-	if !at.After(now) {
-		return false
-	}
-	m.Due = at
-	if at.Sub(now) <= lane.SpacingWait {
-		b.Push(m)
-	} else {
-		k.postponed = append(k.postponed, postponed{m, l, b})
-	}
-	return true
-}
-
-const (
-	postponeRows = 512  // postponed in one commit, or half of those waiting for one
-	maxPostpone  = 4096 // in any commit; while this many wait for one, reads postpone no more
-	maxResults   = 4096 // in one commit
-)
-
-// setAside postpones messages that were just read and have to wait for a recipient's interval, before their turn
-// comes. So the messages behind them are read immediately, however many wait, and start with the next commit.
-func (k *kind) setAside(l *lane.Lane, b *lane.Buffer, now time.Time) {
-	if !l.Spacer.Active() || l.Room(now, k.LaneCap) <= 0 {
-		return
-	}
-	due := b.PopDue(now)
-	left := due[:0]
-	for _, m := range due {
-		if len(k.postponed) >= maxPostpone || !k.postpone(l, b, m, now) {
-			left = append(left, m)
-		}
-	}
-	b.Items = append(left, b.Items...)
-}
-
-// maxLasting limits the starts and the results of lasting work in a commit: each takes several statements.
-const maxLasting = 200
-
-// most returns the maximum number of starts or results in a commit.
-func (k *Kind) most(usual int) int {
-	if k.Lasting {
-		return maxLasting
-	}
-	return usual
-}
-
-// takePostponed removes and returns the messages that the next commit postpones.
-func takePostponed(all *[]postponed) []postponed {
-	return takeFirst(all, min(max(postponeRows, len(*all)/2), maxPostpone))
-}
-
 // takeFirst removes and returns the first n elements, or all.
 func takeFirst[T any](all *[]T, n int) []T {
 	taken := *all
@@ -212,6 +147,56 @@ func (k *kind) commit(flights []*flight, now time.Time) {
 		err := k.Source.Commit(context.Background(), x)
 		k.d.q.post(&committed{k, x, flights, later, err})
 	}()
+}
+
+// begin counts the start in its shard; arrive counts its end: a result that was written, or a canceled start.
+func (f *flight) begin(s *shardWork) {
+	if f.shard = s; s != nil {
+		s.unwritten++
+	}
+}
+
+func (f *flight) arrive() {
+	if f.shard != nil {
+		f.shard.unwritten--
+		f.shard = nil
+	}
+}
+
+// committed is the event that a commit has ended.
+type committed struct {
+	kind    *kind
+	batch   *work.Batch
+	flights []*flight
+	later   []postponed
+	err     error
+}
+
+func (c *committed) apply(d *dispatcher, now time.Time) {
+	k := c.kind
+	k.committing, d.upkeepDue = false, true
+	if c.err != nil {
+		c.failed(d, now)
+		return
+	}
+	k.backoff = 0
+	k.commits++
+	k.written(c.batch.Results, now)
+	k.moved(c.later, now)
+	c.disown(d, now)
+	for _, f := range c.flights {
+		f.lane.Buffers[f.class].Forget(f.job.Key)
+		if f.start.Attempt == 0 {
+			k.refused(f, now)
+			continue
+		}
+		f.job.Attempt = f.start.Attempt
+		if before := k.flights[f.job.Key]; before != nil {
+			before.arrive() // the result of an earlier attempt was committed, although the response to the commit was lost
+		}
+		k.flights[f.job.Key] = f
+		k.launch(f, now)
+	}
 }
 
 // launch runs work whose start is committed, in a separate goroutine per flight. Lasting work only keeps its shard from being handed over
