@@ -89,7 +89,8 @@ func TestMessagesOfASenderThatCannotBeReadWait(t *testing.T) {
 				return err
 			})
 		}
-		id := r.accept(body(`,"scheduled_at":"`+carillon.FormatTime(time.Now().Add(time.Minute))+`"`, "34600111222"))
+		at := time.Now().Add(time.Minute).UTC().Format("2006-01-02T15:04:05")
+		id := r.accept(body(`,"datetime_sending":"`+at+`","timezone":"UTC"`, "34600111222"))
 		seal("v2:", "v9:")
 		time.Sleep(time.Hour)
 		all, err := r.store.Messages.List(t.Context(), carillon.SeqOf(id), 0, 1)
