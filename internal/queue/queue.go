@@ -14,9 +14,10 @@
 //     its lane sleeps until it is due.
 //  3. start.go: dispatcher.step, the only goroutine that decides, calls kind.step: kind.choose takes due work from the lanes
 //     in turn. Lane.Room bounds a sender (LaneCap, pace, circuit breaker), Cap all senders.
-//  4. start.go: kind.commit stores its start, with earlier results, under the fence of its shard (Messages.Commit). So no
-//     other node sends it, and a crash leaves a trace.
-//  5. start.go: committed.apply and kind.launch run Worker.Do (in send/notify), which sends it once and returns the result.
+//  4. start.go: kind.commit stores its start, with earlier results, under the fence of its shard (Messages.Commit in
+//     store/messages/deliver.go). So no other node sends it, and a crash leaves a trace.
+//  5. start.go: committed.apply and kind.launch call Worker.Do (send/notify/deliver.go), which sends it once (Client.Send in
+//     send/whatsapp/send.go) and returns the result (judge.go).
 //  6. finish.go: completion.apply frees its place for the next start. The next commit stores the result; kind.written forgets
 //     the message, or wakes its lane for another attempt.
 //

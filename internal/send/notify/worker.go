@@ -10,7 +10,6 @@ import (
 	"carillon"
 	"carillon/internal/base/cache"
 	"carillon/internal/base/identity"
-	"carillon/internal/base/provider"
 	"carillon/internal/queue"
 	"carillon/internal/queue/lane"
 	"carillon/internal/send/request"
@@ -44,20 +43,6 @@ func (w *worker) Settings(ctx context.Context, senderUID int64) (lane.Settings, 
 		CompanyID: s.CompanyID, Sender: s.ID, Suspended: c.Refusal() != nil,
 		PerSecond: s.PerSecond, PerRecipient: s.PerRecipient, MaxConcurrent: s.MaxConcurrent,
 	}, nil
-}
-
-// Do implements queue.Worker.
-func (w *worker) Do(ctx context.Context, job *queue.Job) queue.Done {
-	begin := time.Now()
-	j := &attempt{Job: job, key: carillon.MessageKey(job.Key)}
-	done := w.deliver(ctx, j)
-	if w.o.Observer != nil {
-		w.o.Observer.Delivered(Delivered{
-			Ref:       provider.Ref{NotificationID: j.id(), N: j.key.N(), Attempt: j.Attempt},
-			SenderUID: j.SenderUID, Due: j.Due, Begin: begin, Move: done.Result.Move, Outcome: messages.OutcomeOf(&done.Result),
-		})
-	}
-	return done
 }
 
 // Written implements queue.Worker.
